@@ -17,10 +17,14 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotations.exchange.ids import is_blank
 from annotations.models import OtherText, Question, Response, Submission
 
 LONGEST_DRAFT: Final = 200_000
 """Characters that are stored of one text, long before it may be handed in."""
+
+MOST_OTHERS: Final = 20
+"""Other texts that are stored beside one answer: a link alone must not fill the disk."""
 
 SAVED: Final = "saved"
 SAME: Final = "same"
@@ -28,6 +32,7 @@ BOTH_KEPT: Final = "both_kept"
 OLDER_EMPTY: Final = "older_empty"
 NOT_STORED: Final = "not_stored"
 ENDED: Final = "ended"
+NO_CHOICE: Final = "no_choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,12 @@ class Saved:
 def cleaned(text: str) -> str:
     """Return a text as it is stored: line breaks as one character, nothing a database refuses.
 
-    A text of white space alone is no answer and becomes "". Everything else stays as written, also
-    spaces at the ends, combining marks and characters of any script.
+    A text of which nothing can be seen is no answer and becomes "". Everything else stays as
+    written, also spaces at the ends, combining marks and characters of any script.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if text.strip() else ""
+    return "" if is_blank(text) else text
 
 
 def save(
@@ -70,17 +75,23 @@ def save(
 
     Returns
     -------
-    What became of it. Nothing is stored of a text of more than `LONGEST_DRAFT` characters
-    (not_stored) and of one for a submission that ended (ended).
+    What became of it. Nothing is stored of what is none of the question's choices (no_choice), of a
+    text of more than `LONGEST_DRAFT` characters, of one
+    more beside `MOST_OTHERS` other texts (not_stored) and of one for a submission that ended
+    (ended).
     """
     text = cleaned(text)
     if len(text) > LONGEST_DRAFT:
         return Saved(NOT_STORED, text, revision or 0)
+    if not can_answer(question, text):
+        return Saved(NO_CHOICE, text, revision or 0)
     for _ in range(5):
         stored = stored_of(submission, [question.pk]).get(question.pk)
         if stored is None:
             try:
                 with transaction.atomic():
+                    if not hold(submission):
+                        return Saved(ENDED, "", 0)
                     made = _new(submission, question, text)
                     made.save(force_insert=True)
             except IntegrityError:
@@ -90,6 +101,21 @@ def save(
         if saved is not None:
             return saved
     return Saved(NOT_STORED, text, revision or 0)
+
+
+def can_answer(question: Question, text: str) -> bool:
+    """Whether a text may answer a question: of a choice one of its choices, or nothing."""
+    return not text or question.kind != Question.Kind.CHOICE or text in question.choices
+
+
+def hold(submission: Submission) -> bool:
+    """Lock the row of a submission until the transaction ends; False once it is withdrawn.
+
+    Who withdraws holds the same row while they delete the texts. A text that is added or removed
+    without it would come to be beside an answer that is deleted at that moment.
+    """
+    rows = Submission.objects.select_for_update(of=("self",), no_key=True)
+    return list(rows.filter(pk=submission.pk).values_list("withdrawn_at", flat=True)) == [None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +129,10 @@ class Sent:
 
 
 def save_all(submission: Submission, sent: Sequence[Sent]) -> dict[int, Saved]:
-    """Store the texts of a form as `save` does, by the key of the question; new ones at once."""
+    """Store the texts of a form as `save` does, by the key of the question; new ones at once.
+
+    To be called in a transaction that holds the submission (`hold`).
+    """
     became: dict[int, Saved] = {}
     new: list[Response] = []
     for one in sent:
@@ -188,14 +217,26 @@ def _over(
         return Saved(ENDED, stored.text, stored.revision)
     if stored.text == text:
         return Saved(SAME, text, stored.revision)
-    if revision == stored.revision or not stored.text:
-        return Saved(SAVED, text, stored.revision + 1) if _replace(stored, text, tab) else None
-    if not text:
+    replaces = revision == stored.revision or not stored.text
+    if not replaces and not text:
         return Saved(OLDER_EMPTY, stored.text, stored.revision)
-    if not take_over:
-        _keep(stored, text, tab)
-        return Saved(BOTH_KEPT, stored.text, stored.revision)
+    if replaces and not (tab and has_others(stored)):
+        return Saved(SAVED, text, stored.revision + 1) if _replace(stored, text) else None
     with transaction.atomic():
+        if not hold(stored.submission):
+            return Saved(ENDED, "", 0)
+        if replaces:
+            return Saved(SAVED, text, stored.revision + 1) if _replace(stored, text, tab) else None
+        if not take_over:
+            # Deleted while we waited for the lock: there is nothing to keep a text beside.
+            if not Response.objects.filter(pk=stored.pk).exists():
+                return None
+            if not _has_room(stored, text, tab):
+                return Saved(NOT_STORED, text, stored.revision)
+            _keep(stored, text, tab)
+            return Saved(BOTH_KEPT, stored.text, stored.revision)
+        if not _has_room(stored, stored.text, ""):
+            return Saved(NOT_STORED, text, stored.revision)
         if not _replace(stored, text):
             return None
         _keep(stored, stored.text, "")
@@ -221,6 +262,20 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
     if hit and tab and has_others(stored):
         stored.other_texts.filter(tab=tab).delete()
     return bool(hit)
+
+
+def _has_room(stored: Response, text: str, tab: str) -> bool:
+    """Whether a text may be stored beside an answer, in the place of its own tab or as one more.
+
+    Where there are too many, the oldest that the worker saw and left gives its place.
+    """
+    others = list(stored.other_texts.order_by("pk").values_list("pk", "tab", "settled_at"))
+    if len(others) < MOST_OTHERS or (tab and any(one == tab for _, one, _ in others)):
+        return True
+    if not tab and stored.other_texts.filter(text=text).exists():
+        return True
+    left = [pk for pk, _, settled_at in others if settled_at is not None]
+    return bool(stored.other_texts.filter(pk__in=left[:1]).delete()[0]) if left else False
 
 
 def _keep(stored: Response, text: str, tab: str) -> None:

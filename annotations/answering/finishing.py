@@ -66,6 +66,8 @@ def submit(submission: Submission, device: str = "") -> Submission:
         if unfinished_page(way) is not None:
             raise AnsweringError("not_yet")
         now = timezone.now()
+        if current.started_at is not None:
+            now = max(now, current.started_at)  # the clock may have been set back
         given = Assignment.objects.filter(submission=current, question=OuterRef("question")).values
         current.responses.filter(
             question__in=current.assignments.values("question"), state=Response.State.DRAFT

@@ -33,6 +33,8 @@ from annotations.models import (
 from annotations.models.question_sets import hash_of
 
 State = Submission.State
+MOST_SESSIONS = 20
+"""Sessions that are stored of a submission; a panel sends one or two, anybody can make them up."""
 GRADED = Q(role__in=("graded", "gold"))
 
 
@@ -209,7 +211,8 @@ def release_expired(collection: Collection) -> int:
 
 def note_session(submission: Submission, who: Visitor) -> None:
     """Keep the panel's session in which somebody came; the same one once."""
-    if who.session_id:
+    known = submission.panel_sessions.values_list("session_id", flat=True)[:MOST_SESSIONS]
+    if who.session_id and who.session_id not in (ids := list(known)) and len(ids) < MOST_SESSIONS:
         PanelSession.objects.get_or_create(
             submission=submission,
             session_id=who.session_id,

@@ -39,6 +39,7 @@ def have_read(way: Way, page: AnswerPage) -> None:
     reading = way.reading_of(page)
     if reading is None:
         raise AnsweringError("not_yet")
-    now = min(timezone.now(), way.deadline(reading))
+    # A clock that was set back ends no reading before its beginning.
+    now = max(reading.opened_at, min(timezone.now(), way.deadline(reading)))
     Reading.objects.filter(pk=reading.pk, read_at=None).update(read_at=now)
     reading.read_at = reading.read_at or now

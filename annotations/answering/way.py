@@ -56,6 +56,11 @@ class AnswerPage:
         """Whether all of it was handed in."""
         return all(one.answered_at is not None for one in self.assignments)
 
+    @property
+    def answers_are_final(self) -> bool:
+        """Whether its answers may not change any more: practice tells then what was right."""
+        return self.is_practice and self.is_answered
+
 
 class Way:
     """The pages of one submission, and how far its worker is."""

@@ -1,7 +1,6 @@
 """Publishing a question set to workers, and everything that is set, opened and counted there.
 
-What may be set, and what will not do, is said by `annotations.answering.collecting` alone, as for
-the site and the command line.
+`annotations.answering.collecting` alone decides what may be set, as for site and command line.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from annotations.answering import links
 from annotations.answering.monitor import newest
 from annotations.answering.refused import BegunError, SettingsError
 from annotations.answering.sentences import CHANGES
-from annotations.models import Admission, Collection, QuestionSet
+from annotations.models import Admission, Collection, QuestionSet, rights
 from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
@@ -41,8 +40,7 @@ SETTINGS = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
     *("signals", "reading_seconds", "reservation_minutes", "most_characters", "practice_needed"),
     *("worker_parameter", "study_parameter", "session_parameter", "panel"),
-    *("signed", "anonymous", "listed_only", "excludes"),
-    "checks_needed",
+    *("signed", "anonymous", "listed_only", "excludes", "checks_needed"),
     *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
     *("least_hourly_pay", "grade_every"),
     *("base_url", "return_url"),
@@ -160,6 +158,12 @@ class CollectionSerializer(StrictModelSerializer):
                 "for one and none is sent."
             },
         }
+
+    def to_representation(self, collection: Collection) -> dict[str, Any]:
+        """Return the values; the completion codes are for those who may pay, else empty."""
+        pays = rights(self.context["request"].user, collection.version.question_set).edit
+        shown = super().to_representation(collection).items()
+        return {name: value if pays or name[:5] != "code_" else "" for name, value in shown}
 
     def get_link(self, collection: Collection) -> str:
         """The address without an id."""
@@ -450,8 +454,7 @@ class CollectionViewSet(ApiViewSet):
 
     def _excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
         """Take the sets to exclude out of what was sent; None where nothing is said of them."""
-        ids: list[UUID] | None = values.pop("excludes", None)
-        if ids is None:
+        if (ids := values.pop("excludes", None)) is None:
             return None
         found = {one.public_id: one for one in self._sets().filter(public_id__in=ids)}
         for place, one in enumerate(ids):
@@ -475,8 +478,7 @@ class CollectionViewSet(ApiViewSet):
 
 
 def _collection(question_set: QuestionSet) -> Collection:
-    found = newest(question_set)
-    if found is None:
+    if (found := newest(question_set)) is None:
         raise Http404("it is not published to workers")
     return found
 

@@ -24,6 +24,7 @@ from annotations.exchange.presets import (
     proposed,
     recognised,
     refuse_answerless,
+    refuse_unmapped,
     rows_of,
 )
 from annotations.exchange.problems import InputError
@@ -112,7 +113,7 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
                 staged.save()
             return _to_page(staged)
         status = 400
-    preview = _preview(source, staged.options)
+    preview = _preview(source, head, staged.options)
     context = {
         "title": "What do the columns hold?",
         "breadcrumbs": breadcrumbs(question_set),
@@ -189,11 +190,12 @@ def _fields(source: Source) -> list[AnswerColumn]:
         return []
 
 
-def _preview(source: Source, options: dict[str, Any]) -> Preview:
+def _preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
     preset, mapping = preset_named(options["preset"]), Mapping.of_dict(options["mapping"])
     written = options["question_template"]
     template = QuestionTemplate.parse(written) if written.strip() else None
     try:
+        refuse_unmapped(preset, mapping, head)
         rows = rows_of(source, preset, mapping, Duplicates(options["duplicates"]), template)
         records = [record for record, _ in islice(rows, JUDGED)]
         if not records:

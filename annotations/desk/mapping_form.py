@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 
 from annotations.desk.forms import DUPLICATES
-from annotations.exchange.presets import PRESETS, Head, Mapping
+from annotations.exchange.presets import PRESETS, ROW_NUMBER, Head, Mapping
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.mturk_columns import ANSWER, AnswerColumn
@@ -16,6 +17,7 @@ from annotations.exchange.reading.mturk_columns import ANSWER, AnswerColumn
 LONGEST_SAMPLE = 40
 LONGEST_NAME = 60
 NONE = [("", "– none –")]
+ROWS = [(ROW_NUMBER, "– the number of the row: each row is of one worker –")]
 FLAGGED = ("own", "mturk", "prolific")
 """Presets whose files may say which answers were rejected."""
 
@@ -87,7 +89,8 @@ class MappingForm(forms.Form):
         self._head, self._mapping, self._of = head, mapping, options["preset"]
         names = [(name, _short(name)) for name in head.header]
         for field in ("worker", "question", "text"):
-            self.fields[field].choices = NONE + names  # type: ignore[attr-defined]
+            more = ROWS if field == "worker" else []
+            self.fields[field].choices = NONE + names + more  # type: ignore[attr-defined]
         self.fields["answers"].choices = self._columns(fields)  # type: ignore[attr-defined]
         if self._of == "mturk":
             # Its other columns have fixed names.
@@ -141,7 +144,15 @@ class MappingForm(forms.Form):
             fixed = self._mapping
             return Mapping(fixed.worker, fixed.question, tuple(found["answers"]))
         named = {name: found.get(name, "") for name in ("worker", "question", "text")}
-        return Mapping(**named, answers=tuple(found["answers"]))
+        chosen = Mapping(**named, answers=tuple(found["answers"]))
+        # What was proposed and stays is a guess still.
+        same = {
+            "worker": chosen.worker == self._mapping.worker,
+            "question": chosen.question == self._mapping.question,
+            "answer": chosen.answers == self._mapping.answers,
+        }
+        guessed = tuple(key for key in self._mapping.guessed if same[key])
+        return replace(chosen, guessed=guessed)
 
     def options(self) -> dict[str, Any]:
         """Return what is kept with the file, as plain values."""

@@ -10,7 +10,7 @@ from annotations.exchange.facts import FACTS
 from annotations.exchange.header import OF_ANSWERS
 from annotations.exchange.importing.mapped import stage_mapped
 from annotations.exchange.importing.mturk import StagedBatch
-from annotations.exchange.importing.stage import extra_values
+from annotations.exchange.importing.stage import StagedAnswer, extra_values
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.source import Readable
@@ -20,6 +20,8 @@ ANSWERS = ("worker", "question", "answer", *FACTS, OF_ANSWERS)
 QUESTIONS = ("question", "text")
 FORMAT = 1
 YES = {1: "yes", 0: "no"}
+EXAMPLES = 3
+LONGEST_EXAMPLE = 60
 
 
 def convert(
@@ -51,11 +53,35 @@ def convert(
         return [
             f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{again}"
             f"{empty}, of {len(stage.workers):,} workers to {len(stage.questions):,} questions",
+            *_examples(stage),
             *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
             *stage.file.notes,
             *note_of(stage.n_superseded, duplicates),
             *(f"Warning: {warning}" for warning in stage.file.warnings),
         ]
+
+
+def _examples(stage: StagedBatch) -> Iterator[str]:
+    """Yield three answers, of different workers if there are, so that a wrong column is seen."""
+    names = list(stage.questions)
+    first: list[StagedAnswer] = []
+    of_others: dict[int, StagedAnswer] = {}
+    for answer in stage.fresh():
+        if answer.text:
+            of_others.setdefault(answer.worker, answer)
+            first += [answer] * (len(first) < EXAMPLES)
+        if len(of_others) == EXAMPLES:
+            break
+    shown = [*of_others.values(), *(one for one in first if one not in of_others.values())]
+    for answer in shown[:EXAMPLES]:
+        cells = (stage.workers[answer.worker].name, names[answer.question], answer.text)
+        worker, question, text = map(_shortened, cells)
+        yield f"Example: worker {worker}, question {question}: {text}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
 
 
 def _answers(stage: StagedBatch) -> Iterator[Sequence[object]]:

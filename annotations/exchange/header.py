@@ -9,11 +9,14 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
+from annotations.exchange.column_names import plain_name
 from annotations.exchange.defusing import MARK as DEFUSED
 from annotations.exchange.defusing import restored
 from annotations.exchange.problems import InputError, Problem
 
 LISTED = 20
+MOST_COLUMNS = 4_096
+"""Columns of a file of any format: a workbook of more is refused while it is unpacked."""
 
 OF_ANSWERS = "crowdgrade:answers"
 OF_MODEL_ANSWERS = "crowdgrade:model-answers"
@@ -36,8 +39,8 @@ class Column:
     a column of its name is just another one. Of one that is `structured` JSON Lines may hold a list
     or an object, which is handed on as JSON. `renamed_by` is the option of the command line that
     says how it is called in a file, "" where there is none. In a file that people fill in by hand a
-    name may stand in `any_case`: a column "Bonus" that is read over is an amount that is lost. With
-    `exactly_first` one that is spelled as we do goes before others that differ in case alone.
+    name may stand in `any_case`, with other blanks and signs: a column "Bonus" that is read over is
+    an amount that is lost. With `exactly_first` one that is spelled as we do goes before others.
     """
 
     key: str
@@ -53,10 +56,10 @@ class Column:
         """Where it stands among the names of a header: more than once is a mistake."""
         if self.mark and not marked:
             return []
-        folds = (str.casefold,) if self.any_case else (str,)
+        folds = (str.casefold, plain_name) if self.any_case else (str,)
         for fold in (str, *folds) if self.exactly_first else folds:
             for name in self.names:
-                places = [i for i, one in enumerate(names) if fold(one) == fold(name)]
+                places = [i for i, one in enumerate(names) if one and fold(one) == fold(name)]
                 if places:
                     return places
         return []
@@ -161,6 +164,12 @@ def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"no name after '{key}='")
         given[key] = name
     return given
+
+
+def refuse_columns(file: str, n: int) -> None:
+    """Raise `InputError` for a file of more columns than are read."""
+    if n > MOST_COLUMNS:
+        raise InputError.from_code(file, "too_many_columns", n=n, most=MOST_COLUMNS)
 
 
 def clean_name(name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from annotations.exchange.ids import is_blank
 from annotations.exchange.records import AnswerStatus
 from annotations.exchange.thinking import SeparatedReply, separate_thinking
 
@@ -99,7 +100,7 @@ def read_reply(
     where its length was used up, or it only thought, before an answer came. Any other status stays.
     """
     found = SeparatedReply(text) if keep_thinking else separate_thinking(text)
-    answer = found.answer if found.answer and not found.answer.isspace() else ""
+    answer = "" if is_blank(found.answer) else found.answer
     if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
         return ModelReply(answer, status, found.thinking)
     finish = finish_of(finish_reason)

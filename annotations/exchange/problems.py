@@ -137,6 +137,11 @@ class Problems:
         """Note one problem by its code in `problem_messages`."""
         self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
+    def put_first_code(self, code: str, /, **values: Any) -> None:
+        """Note one problem of the whole file before all others, so that it is shown."""
+        self.total += 1
+        self._kept.insert(0, Problem.from_code(self.file, None, None, code, **values))
+
     def extend(self, problems: Iterable[Problem]) -> None:
         """Note problems that somebody else found in the same file."""
         for problem in problems:

@@ -29,6 +29,7 @@ ROUND = "bonus"
 LONGEST_ROUND = 60
 BATCH = 500
 NO_BATCH = UUID(int=0)
+UNNAMED = "no named currency"
 
 STATES = {
     Event.PROPOSED: "planned",
@@ -62,6 +63,12 @@ class OtherAmountError(CodedError, ValueError):
             state=payment.state,
         )
         self.payment = payment
+
+
+class CurrencyError(CodedError, ValueError):
+    """Payments of two currencies would be planned, confirmed or sent together."""
+
+    sentences = PAYMENTS
 
 
 class RoundError(CodedError, ValueError):
@@ -230,10 +237,15 @@ def plan(
     """Plan a bonus for each submission (by its key), all or none; return how many are new.
 
     Who has one of this round with the same amount, that is not cancelled or failed, keeps it.
-    Raises OtherAmountError, and WithdrawnError.
+    Raises OtherAmountError, CurrencyError where the round has payments in another currency than
+    that of the collection, and WithdrawnError.
     """
     with transaction.atomic():
+        # Who changes the currency waits, and so does who plans the same round for others.
+        list(Collecting.objects.select_for_update(of=("self",)).filter(version=version))
         locked(list(amounts))
+        currency = currency_of(version)
+        _refuse_other_currency(version, round_, currency)
         before: dict[int, Payment] = {}
         for one in payments_of(version, list(amounts)):
             if one.round == round_:
@@ -251,7 +263,7 @@ def plan(
                     event=Event.PROPOSED,
                     submission_id=submission,
                     amount=amount,
-                    currency=currency_of(version),
+                    currency=currency,
                     reason=reason,
                     actor=user,
                     round=round_,
@@ -262,6 +274,17 @@ def plan(
         return len(rows)
 
 
+def _refuse_other_currency(version: QuestionSetVersion, round_: str, currency: str) -> None:
+    of_round = BonusPayment.objects.filter(submission__version=version, round=round_)
+    others = of_round.exclude(currency=currency).values_list("currency", flat=True).distinct()
+    if not others:
+        return
+    for one in payments_of(version, round_=round_):
+        if one.currency != currency and one.state not in OVER:
+            there, now = (name or UNNAMED for name in (one.currency, currency))
+            raise CurrencyError("other_currency", round=round_, there=there, now=now)
+
+
 def confirm(
     version: QuestionSetVersion,
     user: Any,
@@ -270,7 +293,8 @@ def confirm(
 ) -> Batch:
     """Say as a person that planned payments are to be paid, and return them.
 
-    Without a round those of all bonuses, and no part of the pay.
+    Without a round those of all bonuses, and no part of the pay. Raises CurrencyError where they
+    have several currencies, which no sum has.
     """
     return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
 
@@ -295,7 +319,7 @@ def claim(
 
     At most `most`, the oldest first, and those of `submissions` only where they are given. Without
     a round all bonuses, and no part of the pay. Raises OtherTotalError where their sum is not
-    `total`.
+    `total`, and CurrencyError where they have several currencies.
     """
     with transaction.atomic():
         batch = _advance(
@@ -430,6 +454,11 @@ def _advance(
         locked(list(held), also_withdrawn=True)
         # Anew: who waited for the lock would otherwise go on with what stood there before.
         found = [one for one in those() if one.submission in held]
+        currencies = sorted({one.currency for one in found})
+        if len(currencies) > 1 and event != Event.CANCELLED:
+            raise CurrencyError(
+                "several_currencies", currencies=", ".join(one or UNNAMED for one in currencies)
+            )
         note(found, event, user, batch=batch)
     return Batch(batch or NO_BATCH, tuple(found))
 

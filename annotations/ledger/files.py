@@ -14,6 +14,7 @@ from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, 
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.ledger.bonuses import (
     ROUND,
+    CurrencyError,
     OtherAmountError,
     confirm,
     confirmed,
@@ -177,6 +178,9 @@ def _bonuses(
     except OtherAmountError as error:
         line = next(at for at, key in lines.items() if key == error.payment.submission)
         problems.add_code(line, "bonus", "bonus_of_other_amount", reason=str(error))
+        problems.raise_if_any()
+    except CurrencyError as error:
+        problems.add_code(None, "bonus", "bonus_of_other_currency", reason=str(error))
         problems.raise_if_any()
     return len(confirm(version, user, round_, list(amounts)).payments)
 

@@ -39,6 +39,10 @@ PAYMENTS = Sentences(
     {
         "other_amount": "{name} has a bonus of {amount} in the round {round} already, which is "
         "{state}",
+        "other_currency": "the round {round} has payments in {there}, and the collection pays in "
+        "{now}: take another round, or cancel those first",
+        "several_currencies": "the payments are in several currencies ({currencies}), and have no "
+        "common sum: name a round, or cancel those of one currency",
         "round_too_long": "a round's name has 1 to {most} characters",
         "round_of_parts": "{name!r} is what parts of the pay are called: take another name",
         "no_payment": "there is no payment {payment} here",

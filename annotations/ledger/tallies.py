@@ -44,6 +44,12 @@ class Tally:
         return self._sum(STATES.values())
 
     @property
+    def currency(self) -> str:
+        """The currency of all payments; "" where they have several."""
+        found = {one.currency for one in self.payments}
+        return found.pop() if len(found) == 1 else ""
+
+    @property
     def planned(self) -> Decimal:
         """The sum that `confirming.confirm` asks for."""
         return self._sum({"planned"})

@@ -16,6 +16,7 @@ from annotations.exchange.presets import (
     proposed,
     recognised,
     refuse_answerless,
+    refuse_unmapped,
 )
 from annotations.exchange.reading.source import Readable
 from annotations.management.importing import USAGE
@@ -40,7 +41,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         metavar="KEY=COLUMN",
         help="with a preset: the column of the worker, question, text (the question's wording) or "
         "answer, where another one is meant than the preset proposes; answer several times or as "
-        "a glob such as 'Q*'; an empty COLUMN for none",
+        "a glob such as 'Q*'; an empty COLUMN for none; worker=#row for the number of the row",
     )
 
 
@@ -51,9 +52,11 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Preset, Mappin
     name = options["preset"]
     preset = recognised(head) if name in (None, AUTO) else preset_named(name)
     try:
-        return preset, proposed(preset, head, path).changed(options["map"], head.header, head.name)
+        mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
     except ValueError as error:
         raise CommandError(f"--map: {error}", returncode=USAGE) from error
+    refuse_unmapped(preset, mapping, head)
+    return preset, mapping
 
 
 def told(preset: Preset, mapping: Mapping) -> list[str]:
@@ -63,4 +66,6 @@ def told(preset: Preset, mapping: Mapping) -> list[str]:
     answers = mapping.answers
     more = f" and {len(answers) - 10} more" if len(answers) > 10 else ""
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
+    if not mapping.question:
+        columns.append("each column of answers is a question")
     return [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]

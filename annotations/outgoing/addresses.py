@@ -10,6 +10,12 @@ from annotations.outgoing.connections import Vet
 
 # An IPv4 address stands in the last 32 bits of these (RFC 6052).
 TRANSLATED = ip_network("64:ff9b::/96")
+NOT_PUBLIC = (
+    ip_network("192.0.0.0/24"),  # a cloud's metadata answer at 192.0.0.192
+    ip_network("::/96"),  # IPv4-compatible addresses, which some systems connect as IPv4
+    ip_network("64:ff9b:1::/48"),  # NAT64 of the local network
+)
+"""Networks that Python takes for public, and that lead into the own one."""
 
 
 def vetting(networks: Sequence[str]) -> Vet:
@@ -23,6 +29,8 @@ def vetting(networks: Sequence[str]) -> Vet:
         meant = unwrapped(address)
         if any(meant in network for network in allowed if network.version == meant.version):
             return True
+        if any(meant in network for network in NOT_PUBLIC if network.version == meant.version):
+            return False
         return meant.is_global and not meant.is_multicast
 
     return vet

@@ -16,7 +16,13 @@ from annotations.models import Question
 from annotations.worker_pages.showing import not_kept
 from annotations.worker_pages.visit import Visit, own, whole_number, why_not
 
-STATUS = {drafts.BOTH_KEPT: 409, drafts.OLDER_EMPTY: 409, drafts.NOT_STORED: 413, drafts.ENDED: 410}
+STATUS = {
+    drafts.BOTH_KEPT: 409,
+    drafts.OLDER_EMPTY: 409,
+    drafts.NOT_STORED: 413,
+    drafts.ENDED: 410,
+    drafts.NO_CHOICE: 400,
+}
 LONGEST_TAB = 36
 KEPT = ("", "closed", "place_lost")
 """Where a text is kept: while somebody answers, and where it only came too late."""
@@ -80,7 +86,7 @@ def _taken_again(visit: Visit) -> str:
 
 
 def _question(visit: Visit, value: str) -> Question | None:
-    """Return a question that was shown to the worker; None for any other."""
+    """Return a question that was shown to the worker and may be answered; else None."""
     try:
         public_id = UUID(value)
     except ValueError:
@@ -88,7 +94,8 @@ def _question(visit: Visit, value: str) -> Question | None:
     for page in visit.way.pages:
         for one in page.assignments:
             if one.question.public_id == public_id:
-                return one.question if visit.way.has_reached(page) else None
+                is_open = visit.way.has_reached(page) and not page.answers_are_final
+                return one.question if is_open else None
     return None
 
 

@@ -131,6 +131,8 @@ def page(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
         return _handed_in(request, visit, found)
     if not visit.way.has_reached(found):
         return visit.to_next()
+    if found.answers_are_final:
+        return visit.to(Step(FEEDBACK, found.number))
     now = timezone.now()
     if any(one.shown_at is None for one in found.assignments):
         visit.submission.assignments.filter(page=found.number, shown_at=None).update(shown_at=now)
@@ -167,6 +169,10 @@ def _handed_in(request: HttpRequest, visit: Visit, found: AnswerPage) -> HttpRes
     do = request.POST.get("do", "next")
     with transaction.atomic():
         # First, for who withdraws holds this row and then deletes the texts.
+        if not drafts.hold(visit.submission):
+            return ended(request, visit, "withdrawn")
+        if _is_over(visit, found):
+            return _after(visit, found)
         keep_place(visit.submission)
         fields = _fields(visit, found)
         foreign = [texts[name] for name in texts.keys() - {one.name for one in fields}]
@@ -190,6 +196,14 @@ def _handed_in(request: HttpRequest, visit: Visit, found: AnswerPage) -> HttpRes
     return _show(request, visit, found, fields, foreign=foreign, status=400)
 
 
+def _is_over(visit: Visit, found: AnswerPage) -> bool:
+    """Whether a page of practice was handed in, maybe since it was read; the row is held."""
+    if not found.is_practice:
+        return False
+    given = visit.submission.assignments.filter(page=found.number)
+    return not given.filter(answered_at=None).exists()
+
+
 def _save(
     request: HttpRequest, visit: Visit, fields: list[Field], texts: dict[str, str]
 ) -> list[str]:
@@ -200,7 +214,7 @@ def _save(
             continue
         text, question = texts[one.name], one.question
         one.errors = []
-        if question.kind == Question.Kind.CHOICE and text and text not in question.choices:
+        if not drafts.can_answer(question, text):
             one.errors.append(FieldError.of("no_such_choice"))
             continue
         revision = revision_of(request, question.public_id)

@@ -154,7 +154,8 @@ def _keep(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
     for page in visit.way.pages:
         for one in page.assignments:
             name = f"{ANSWER}{one.question.public_id}"
-            if texts.get(name) and visit.way.has_reached(page):
+            is_open = visit.way.has_reached(page) and not page.answers_are_final
+            if texts.get(name) and is_open:
                 revision = revision_of(request, one.question.public_id)
                 drafts.save(visit.submission, one.question, texts[name], revision)
 

@@ -39,7 +39,9 @@ AlarmEntrySerializer = serializer_of(AlarmEntry, "title", "measured")
 AlarmAlone = serializer_of(AlarmEntry, "title", "measured", without=("workers", "questions"))
 AboutAlarms = serializer_of(AlarmsReport, without=("alarms", "checks"))
 BecameSerializer = serializer_of(Became, "title")
-CheckSerializer = serializer_of(Check, "title", "measured", "why")
+CheckSerializer = serializer_of(
+    Check, "title", "measured", "why", "result", "result_word", "needed"
+)
 WorkerRowSerializer = serializer_of(WorkerRow)
 QuestionRowSerializer = serializer_of(QuestionRow)
 ROWS = {"workers": WorkerRowSerializer, "questions": QuestionRowSerializer}
@@ -99,7 +101,8 @@ class AlarmViewSet(DoneRunViewSet):
         operation_id="results_alarms",
         summary="List the alarms, worst first",
         description=f"`looked` is false for runs that are older than alarms. {FIRST} `checks` are "
-        "the statistics of the whole crowd, those that did not ring too; `counts` counts alarms "
+        "the statistics of the whole crowd; the `result` of each is `good`, `problem`, "
+        "`not_enough_data` (with the number `needed`) or `not_applicable`. `counts` counts alarms "
         "by severity. `answered` alarms are taken care of by a remedy of this run, as `outcome` "
         "says. `outcomes` tell what became of each alarm after the remedies, and of those of the "
         "run that this one was made from, which had more: these have no `place` here. [] where "

@@ -30,7 +30,7 @@ from evaluation.reports.trust import Fact, TrustReport, trust_report
 
 FactSerializer = serializer_of(
     Fact,
-    *("title", "said", "meaning", "todo", "word"),
+    *("title", "said", "meaning", "todo", "word", "result", "needed"),
     without=("case", "values", "warning"),
 )
 AboutTrust = serializer_of(TrustReport, without=("facts",))
@@ -61,6 +61,7 @@ class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
 
     trust = serializer_of(TrustReport, without=("about", "facts"))()
     concerns = FactSerializer(many=True)
+    not_enough_data = FactSerializer(many=True)
     experts = FactSerializer()
     best = PersonSerializer(many=True)
     look_at = PersonSerializer(many=True)
@@ -102,7 +103,8 @@ class TrustViewSet(DoneRunViewSet):
         operation_id="results_trust",
         summary="Read what speaks for and against the grades",
         description="Checks in words, worst first: what is so in this run, what it means, what to "
-        "do. No check can prove a grade right.",
+        "do. `result` is `good`, `problem`, `not_enough_data` (with the number `needed`) or "
+        "`not_applicable`. No check can prove a grade right.",
         responses=TrustReportSerializer,
     )
     def trust(self, request: Request, run_id: Any) -> Response:

@@ -7,6 +7,7 @@ never locked for longer than one of them. In the end the audit says that it is d
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +36,8 @@ from evaluation.reports.removal import (
     parts_of_run,
     parts_of_set,
 )
+
+logger = logging.getLogger(__name__)
 
 QUESTION_SET, RUN = "question_set", "run"
 Thing = QuestionSet | Run | LanguageModel
@@ -74,6 +77,9 @@ def delete(thing: Thing, user_id: int) -> Removal:
     hangs on it.
     """
     kind = _kind(thing)
+    # Of several who ask at once the others wait here, and find what the first one asked for.
+    rows = type(thing)._default_manager.select_for_update(of=("self",))
+    list(rows.filter(pk=thing.pk).values_list("pk"))
     if (before := known(kind, thing)) is not None:
         return before
     hanging = hanging_on(thing)
@@ -96,16 +102,21 @@ def delete(thing: Thing, user_id: int) -> Removal:
 def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
     """Go on for some seconds with the oldest of what is to go; returns whether there was anything.
 
-    What has to wait for a run lets the next one go first.
+    What has to wait for a run, and what fails, lets the next one go first; a failure is logged.
     """
     until = clock() + seconds
     for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
         step = STEPS.get(removal.kind, _step)
-        went = step(removal)
-        if went == Went.WAITS:
-            continue
-        while went == Went.SOME and clock() < until:
+        try:
             went = step(removal)
+            if went == Went.WAITS:
+                continue
+            while went == Went.SOME and clock() < until:
+                went = step(removal)
+        except Exception:
+            # It is tried again at the next turn; the others and all runs go on.
+            logger.exception("removal %s of %s failed", removal.pk, removal.kind)
+            continue
         return True
     return False
 

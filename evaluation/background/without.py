@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from annotations.exchange.ids import clean_id
 from annotations.exchange.reading.answers import cleaned
 from annotations.models import Worker
 from evaluation.background import runs as lifecycle
@@ -79,7 +80,7 @@ def options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
     known = Counter(there.values())
     # Who withdrew all answers since has none that could vote.
     before = [
-        one for one in options.exclude_workers if cleaned(one) in known or _uuid(one) in there
+        one for one in options.exclude_workers if clean_id(one) in known or _uuid(one) in there
     ]
     workers = [verdict.worker for verdict in verdicts if verdict.worker.public_id in there]
     ids = [_id_of(worker, known) for worker in workers]

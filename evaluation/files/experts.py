@@ -9,9 +9,9 @@ from typing import Any
 
 from annotations.exchange import ColumnNames, InputError, OutputFolder, read_answer_grades
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answer_grades import GradeFile, unknown_answers
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.tables import open_table
 from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
 from evaluation.flow.experts.findings import Answer, ExpertFindings, GradedAnswer, find
@@ -115,9 +115,9 @@ def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
         table = open_table(path, columns, problems)
         for line, cells, _ in table.rows:
             yield Answer(
-                cleaned(cells[0]),
+                clean_id(cells[0]),
                 author == "model",
-                cleaned(cells[1]),
+                clean_id(cells[1]),
                 _number(problems, line, score, cells[2]),
             )
         problems.raise_if_any()

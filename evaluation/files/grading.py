@@ -21,6 +21,7 @@ from annotations.exchange import (
     read_answers,
     read_model_answers,
 )
+from annotations.exchange.ids import wording_of
 from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
@@ -138,9 +139,12 @@ def graded(request: GradingRequest, progress: Progress | None = None) -> FileGra
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
+    known = {question: wording_of(question) for question in given.questions}
+    given = replace(given, wordings={question: one for question, one in known.items() if one})
     if request.questions is not None:
         questions = read_questions(request.questions)
-        given = replace(given, wordings={one.question: one.text for one in questions.records})
+        texts = {one.question: one.text for one in questions.records if one.text}
+        given = replace(given, wordings={**given.wordings, **texts})
         hashes["questions"] = questions.sha256
     if request.exclude_workers is not None:
         listed = listed_workers(request.exclude_workers, request.columns, answers, given)

@@ -117,6 +117,14 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "question_not_found": ProblemMessage("there is no question (looked at {looked})"),
     "answer_not_found": ProblemMessage("there is no answer (looked at {looked})"),
     "flags_uneven": ProblemMessage("there is not one flag for each choice"),
+    "flag_neither": ProblemMessage("the flag {flag!r} is neither yes nor no"),
+    "answer_neither": ProblemMessage("the answer {answer!r} is neither yes nor no"),
+    "answer_not_among": ProblemMessage("the accepted answer {answer!r} is none of the choices"),
+    "options_without_text": ProblemMessage(
+        "the options are objects without a text; they have {keys}"
+    ),
+    "record_no_object": ProblemMessage("this is no object"),
+    "record_cut": ProblemMessage("the hub cut cells of it: {cells}"),
     "answer_no_choice": ProblemMessage("the answer {answer!r} is none of the {n} choices"),
     "replies_to_others": ProblemMessage(
         "every reply is to an item that is not in the file of items",

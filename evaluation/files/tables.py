@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from evaluation.flow.results import (
     ModelAnswerRow,
     ModelRow,
     Results,
+    Undefined,
     WorkerRow,
 )
 
@@ -54,13 +55,27 @@ def files_of(parameters: AqerParameters) -> tuple[str, ...]:
     return (*FILES, *(name for name, wanted in asked.items() if wanted))
 
 
+def _with_group(
+    rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
+) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of workers with the group of each; one who shares no question is in none."""
+    for row in rows:
+        if row[0] not in groups:
+            undefined.note("workers.csv", "group", row[0], "no_shared_question")
+        yield (*row, groups.get(row[0]))
+
+
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write every file of a graded file of answers; without models their tables have no rows."""
     grading = graded.grading
     results = grading.results()
     facts, undefined = grading.facts, results.undefined
     workers = with_agreement(WORKER, results.workers(), facts, undefined)
-    folder.write_csv("workers.csv", (*WorkerRow._fields, *AGREEMENT), workers)
+    header: tuple[str, ...] = (*WorkerRow._fields, *AGREEMENT)
+    if groups := results.groups():
+        header = (*header, "group")
+        workers = _with_group(workers, groups, undefined)
+    folder.write_csv("workers.csv", header, workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:

@@ -17,6 +17,8 @@ from evaluation.backends import BackendError
 from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.flow.aqer_summary import CampedAnswers, Looked, known_separation
 from evaluation.flow.fitting import Graded, ModelColumns, labels_of
+from evaluation.flow.identical_answers import identical
+from evaluation.flow.junk import junk_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation
 from evaluation.flow.vectors import Progress
@@ -139,7 +141,10 @@ class Alarms:
 
     def checks_as_dicts(self) -> list[dict[str, Any]]:
         """Return the checks as plain values, ready for JSON."""
-        return [asdict(check) for check in self.checks]
+        return [
+            {**asdict(check), "result": check.result, "needed": check.needed}
+            for check in self.checks
+        ]
 
 
 @dataclass(frozen=True)
@@ -228,8 +233,10 @@ def alarms_of(
         progress("alarms", 0, 1)
     place = _Places.of(aqer, answers)
     other, reason = _other_raw(parameters, aqer, answers)
-    seen = survey(aqer, other, _speech(place, answers.models), answers.vectors, reason, ranking)
     said = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
+    junk = junk_of(answers.texts, place.worker, place.question, len(place.workers), said)
+    spoken = _speech(place, answers.models)
+    seen = survey(aqer, other, spoken, answers.vectors, reason, ranking, junk.workers)
     proven = [
         # Who says again and again that he does not know needs nobody to copy from.
         None
@@ -237,13 +244,18 @@ def alarms_of(
         else are_copies(group, answers.texts, place.worker, place.question, parameters.seed)
         for group in seen.kinship.groups
     ]
-    found = [*findings(seen, proven), *_dont_know(place, said)]
+    without = said | junk.workers[place.worker]
+    same = identical(seen, answers.texts, place.worker, place.question, without)
+    found = [*findings(seen, proven), *same.findings, *_dont_know(place, said)]
+    if junk.repeated is not None:
+        found.append(junk.repeated)
     alike = _nearly_identical(seen)
     told = [_with_counts(finding, alike) for finding in in_order(found)]
     alarms = tuple(_alarm(place, finding, model_names or {}) for finding in told)
     if progress is not None:
         progress("alarms", 1, 1)
-    return Alarms(alarms, tuple(_checks(seen)), _camps(place, seen.questions))
+    checks = (*_checks(seen), *same.checks)
+    return Alarms(alarms, checks, _camps(place, seen.questions))
 
 
 @dataclass(frozen=True)

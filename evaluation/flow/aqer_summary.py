@@ -11,6 +11,7 @@ from evaluation.flow.facts import MEANING, CrowdFacts, MeaningFound, ReadByModel
 from evaluation.flow.stored import RunSummary
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.methods.aqer.scale import Ceiling
+from evaluation.methods.check_results import Result, check_result, needed
 from evaluation.methods.facts import State
 
 # Grows with every change that an older reader would misunderstand.
@@ -68,6 +69,21 @@ class Looked:
     threshold: float
     rings: bool
     reason: str | None = None
+
+    @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        return check_result(self.statistic, self.rings, self.reason)
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return needed(self.check, self.reason) if self.statistic is None else None
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the check could not run for want of data."""
+        return self.result == "not_enough_data"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from annotations.exchange import AnswerStatus
 from evaluation.backends.nli import ContradictionModel
 from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_alarms
@@ -33,6 +35,9 @@ from evaluation.methods import AQER, ModelScores
 from evaluation.methods.aqer.resampling import KeptDraws
 from evaluation.texts.short import short_answers_warning
 from evaluation.words.message import Message
+
+GROUPS_SHOWN = 10
+"""Groups whose sizes a warning names."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +264,11 @@ def grading_warnings(
         found.append(Message("not_converged", {"iterations": aqer.n_iter_}))
     if aqer.reason_ == "disconnected":
         found.append(Message("disconnected"))
+    elif aqer.groups_.any():
+        sizes = list(map(str, np.bincount(aqer.groups_)[1:].tolist()))
+        more = ["..."] if len(sizes) > GROUPS_SHOWN else []
+        values = {"groups": len(sizes), "sizes": ", ".join([*sizes[:GROUPS_SHOWN], *more])}
+        found.append(Message("unlinked_groups", values))
     excluded = sum(reason is not None for reason in aqer.out_of_ranking_)
     found += _counted(
         Message("excluded_workers", {"count": excluded}),

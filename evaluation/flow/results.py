@@ -164,6 +164,11 @@ class Results:
             **cells,
         )
 
+    def groups(self) -> dict[Any, int]:
+        """Return the number of each worker's group; empty where all share questions."""
+        found = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
+        return {worker: group for worker, group in found if group}
+
     def answers(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer, those without a text too."""
         given, graded = self.given.given, self.answered()

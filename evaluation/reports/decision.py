@@ -91,6 +91,12 @@ class Decision:
         return [fact for fact in self.trust.facts if fact.level in ("bad", "care")]
 
     @property
+    def not_enough_data(self) -> list[Fact]:
+        """The facts whose check did not run for want of data; experts have a place of their own."""
+        facts = [fact for fact in self.trust.facts if fact.name != "experts"]
+        return [fact for fact in facts if fact.result == "not_enough_data"]
+
+    @property
     def experts(self) -> Fact:
         """Whether experts who graded some answers agree with the scores."""
         return next(fact for fact in self.trust.facts if fact.name == "experts")

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.db.models import Count
@@ -20,7 +21,7 @@ from annotations.models import QuestionSet, is_requester
 from annotations.models.notes import may_note
 from annotations.web.pages import breadcrumbs, page_of
 from annotations.web.paging import Keyset
-from annotations.web.scope import editable, maker, visible, visible_or_404
+from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
 from evaluation.backends.chat import smollm2
 from evaluation.background.discarding import MODEL
 from evaluation.charts import Chart, Occasion, history_chart
@@ -29,10 +30,11 @@ from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.reports.across.model import ModelHistory, model_history
 from evaluation.reports.across.noting import notes_about
 from evaluation.reports.list_filters import ModelFilter, with_answers
+from evaluation.site import trial_runs
 from evaluation.site.model_form import ModelForm, name_taken
 from evaluation.site.model_note_form import NoteForm
 from evaluation.site.results.views import model_link
-from evaluation.site.trying import TryForm, tried
+from evaluation.site.trying import TryForm, prepared
 from evaluation.site.workers import sent
 
 BY_QUESTION = Keyset(
@@ -60,6 +62,13 @@ class Place:
     can_be_asked: bool
 
 
+LOOK_AGAIN = 2
+"""Seconds until the page of a trial is asked for again."""
+REFUSED = {
+    "one_at_a_time": "You are asking a model already: wait for its reply, or try again in a "
+    "minute.",
+    "trials_busy": "Too many models are being asked at the moment: try again in a minute.",
+}
 UPLOADED = Place("only its uploaded answers", False)
 
 
@@ -99,17 +108,30 @@ def models(request: HttpRequest) -> HttpResponse:
 
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: what it is, how it is reached, and a question to try it by."""
-    return shown_model(request, visible_or_404(request, LanguageModel.objects.all(), model_id))
+    shown = visible_or_404(request, LanguageModel.objects.all(), model_id)
+    trial = trial_runs.look(user_id(request), request.GET.get("trial", ""))
+    if trial is None:
+        return shown_model(request, shown)
+    form = TryForm(request.user, initial=dict(trial.asked))
+    response = shown_model(request, shown, form, trial.result, asking=trial.is_pending)
+    if trial.is_pending:
+        response.headers["Refresh"] = str(LOOK_AGAIN)
+    return response
 
 
 @require_POST
 def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Ask a model one question now, and show what it says, or why it says nothing."""
+    """Have a model asked one question in the background, and lead to where its reply is shown."""
     asked = editable(request, LanguageModel.objects.all(), model_id)
     form = TryForm(request.user, request.POST)
     if not form.is_valid():
         return shown_model(request, asked, form, status=400)
-    return shown_model(request, asked, form, tried(asked, form))
+    try:
+        name = trial_runs.begin(user_id(request), prepared(asked, form), form.cleaned_data)
+    except trial_runs.TrialRefusedError as error:
+        form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
+        return shown_model(request, asked, form, status=429)
+    return redirect(f"{reverse('admin:model', args=[asked.public_id])}?trial={name}#reply")
 
 
 def new_model(request: HttpRequest) -> HttpResponse:
@@ -174,6 +196,7 @@ def shown_model(
     trial: Any = None,
     status: int = 200,
     note: NoteForm | None = None,
+    asking: bool = False,
 ) -> HttpResponse:
     """Return the page of a model, with the forms that were not filled in as they should be."""
     mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
@@ -199,6 +222,8 @@ def shown_model(
         "chart": chart_of(history, model),
         "form": form or TryForm(request.user),
         "trial": trial,
+        "asking": asking,
+        "seconds": LOOK_AGAIN,
         "notes": notes_about(model, request.user),
         "note_form": (note or NoteForm()) if may_note(request.user, model) else None,
         "going": Removal.objects.filter(kind=MODEL, target_id=model.public_id).exists(),

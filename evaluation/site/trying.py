@@ -105,18 +105,38 @@ class Trial:
         return ended is Finish.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
 
 
-def tried(model: LanguageModel, form: TryForm) -> Trial:
-    """Ask the question of a valid form; whatever goes wrong is told by the trial."""
+@dataclass(frozen=True)
+class Prepared:
+    """A trial that needs no database any more; `fault` is why it cannot be begun, "" if it can."""
+
+    messages: tuple[Message, ...]
+    chat: ChatModel | None
+    parameters: Any
+    fault: str = ""
+
+    def run(self) -> Trial:
+        """Ask the model; whatever goes wrong is told by the trial."""
+        if self.chat is None:
+            return Trial(self.messages, None, None, self.fault)
+        try:
+            kept = asyncio.run(_asked(self.chat, self.messages, self.parameters))
+        except (BackendError, InputError) as error:
+            return Trial(self.messages, None, None, str(error))
+        fault = kept.reply.fault
+        if fault is None:
+            return Trial(self.messages, kept.reply, kept.seconds)
+        remedy = fault_words(fault.code).remedy
+        return Trial(self.messages, None, kept.seconds, fault.message, remedy)
+
+
+def prepared(model: LanguageModel, form: TryForm) -> Prepared:
+    """Return the trial of a valid form, to be run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        kept = asyncio.run(_asked(chat_of(model, PATIENCE), messages, model.parameters))
+        return Prepared(messages, chat_of(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
-        return Trial(messages, None, None, str(error))
-    fault = kept.reply.fault
-    if fault is None:
-        return Trial(messages, kept.reply, kept.seconds)
-    return Trial(messages, None, kept.seconds, fault.message, fault_words(fault.code).remedy)
+        return Prepared(messages, None, {}, str(error))
 
 
 async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> Kept:

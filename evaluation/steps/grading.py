@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from annotations.exchange import AnswerStatus
+from annotations.exchange.ids import wording_of
 from annotations.exchange.model_replies import THINKING_KEPT, read_reply
 from annotations.models import GRADED, Question, Response
 from annotations.query_plans import refresh_statistics
@@ -80,9 +81,13 @@ def load(run_id: int) -> GradingInput:
 
 
 def wordings_of(version_id: int) -> dict[int, str]:
-    """Read the texts of the graded questions of a version, by primary key."""
+    """Read the texts of the graded questions of a version, by primary key.
+
+    Where none is given, an id that reads as a wording is one.
+    """
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
-    return dict(rows.values_list("pk", "text"))
+    found = rows.values_list("pk", "text", "external_id")
+    return {key: text or wording_of(question) for key, text, question in found}
 
 
 def parameters_of(stored: dict[str, Any]) -> AqerParameters:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Avg, QuerySet
 
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.ids import clean_id
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
 from annotations.models.access import Anybody
 from evaluation.flow.aqer_summary import summary_of
@@ -93,7 +93,7 @@ def _named(version: QuestionSetVersion, ids: Sequence[str]) -> _Named:
         by_id.setdefault(name, []).append(key)
     found = _Named()
     for text in ids:
-        keys = by_id.get(cleaned(text), [])
+        keys = by_id.get(clean_id(text), [])
         if (of_platform := public.get(text.strip().lower())) is not None:
             keys = [of_platform]
         if len(keys) == 1:

@@ -99,6 +99,11 @@ def _count(n: Any, noun: str) -> str:
 ALARMS: Mapping[str, Sentence] = {
     "copies.proven": _proven,
     "copies.alike": _much_alike,
+    "copies.identical": lambda of: (
+        f"{_people(of)} gave the same texts: {_alike(of)}. There are too few questions for the "
+        "full copy check, and long texts are hardly the same by chance. Read their answers side by "
+        "side before you decide anything."
+    ),
     "copies.partly": "{people} share a part of their answers almost word for word: {statistic:.0%} "
     "of them more than other workers do on the same questions. It may be a common source or some "
     "copied answers; the rest of their work is their own. The grade is little changed by it. Read "
@@ -117,6 +122,10 @@ ALARMS: Mapping[str, Sentence] = {
     "by their words alone, the workers come in quite another order than by meaning. One of the two "
     "does not see what makes an answer good here. Read some answers of those at the top, and check "
     "that the model that compares texts knows the language and the subject.",
+    "repeated.workers": "{people} gave the same text to different questions (up to "
+    "{statistic:.0%} of the pairs of a worker's answers). Such answers do not answer the question; "
+    "these workers are left out of the tests for camps and copies. Read their answers; if they say "
+    "nothing, exclude their votes ({option[exclude_workers]}) and look at the ranking again.",
     "dont_know.workers": "{people} often answered no more than that they do not know (up to "
     "{statistic:.0%} of a worker's answers). Such answers are alike, so they can agree with each "
     "other and gain votes. If they are many, treat them as unanswered or exclude these workers' "
@@ -154,12 +163,14 @@ TITLES: Mapping[str, str] = {
     OF_QUESTIONS: "Two camps on single questions",
     "leverage": "The ranking hangs on one worker",
     "grader_disagreement": "Grading by words alone ranks otherwise",
+    "repeated": "The same text to different questions",
     "dont_know": "“I don't know”, again and again",
     "model_like": "Answers near to a language model's",
     "concentrated_weight": "Few workers decide",
     "unstable_ranking": "Other questions would give another ranking",
     "no_convergence": "The grades did not settle",
     "too_few": "Too few answers to compare",
+    "identical_answers": "The same text from two workers",
     "agreement_of_starts": "Where the grading starts decides who wins",
 }
 BRIEFLY: Mapping[str, str] = {
@@ -167,6 +178,7 @@ BRIEFLY: Mapping[str, str] = {
     IN_PART: "shares some answers word for word",
     "clique": "in a camp of very similar answers",
     "leverage": "the whole ranking hangs on this person",
+    "repeated": "the same text to different questions",
     "dont_know": "often answers “I don't know”",
     "model_like": "answers near to a language model's",
 }
@@ -191,6 +203,10 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"{t:.2f}."
     ),
     "grader_disagreement": lambda s, t: f"The two orders agree by {s:.2f}; it rings below {t:.2f}.",
+    "repeated": lambda s, t: (
+        f"Up to {s:.0%} of the pairs of a worker's own answers are the same text; an alarm rings "
+        f"from {t:.0%} on."
+    ),
     "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; told from {t:.0%} on.",
     "model_like": lambda s, t: (
         f"Nearer to the model than to any person by {s:.1f} times what chance does; told "
@@ -203,6 +219,9 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"By another choice of questions the order agrees by {s:.2f}; told below {t:.2f}."
     ),
     "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
+    "identical_answers": lambda s, t: (
+        f"{s:.0%} of the answers of two workers are the same text; an alarm rings above {t:.0%}."
+    ),
     "agreement_of_starts": lambda s, t: (
         f"Started from either camp, the orders agree by {s:.2f}; below {t:.2f} they contradict "
         "each other."

@@ -193,6 +193,7 @@ WHY_UNCHECKED: Mapping[str, str] = {
     "no_words": "the answers have no words",
     "no_draws": "the run did not try other choices of questions (its bootstrap draws are 0)",
     "no_pair_shares_10_questions": "no two workers answered 10 questions in common",
+    "no_pair_shares_3_questions": "no two workers answered 3 questions in common",
     "too_few_ranked_workers": "too few workers are ranked",
     "nobody_outweighs_others": "no vote weighs much more than the others",
     "no_spread": "the scores are all the same, or nearly so",

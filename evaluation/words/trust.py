@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.words.check_results import unchecked
 from evaluation.words.message import Sentence, counted
 
 LEVELS: Mapping[str, str] = {
@@ -85,6 +86,20 @@ def _answered_alarms(of: Mapping[str, Any]) -> str:
     one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
     more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
     return f"{one} answered by a remedy of this run{more}; no other is open."
+
+
+def _with_unchecked(said: Sentence) -> Sentence:
+    """Return what is said of alarms, and which checks for groups had too little data."""
+
+    def both(of: Mapping[str, Any]) -> str:
+        first = said.format_map(of) if isinstance(said, str) else said(of)
+        checks = of.get("unchecked", ())
+        if isinstance(checks, list | tuple):
+            checks = unchecked(checks)
+        # The page of all words has a name in place of the checks.
+        return f"{first} {checks}".rstrip() if isinstance(checks, str) else first
+
+    return both
 
 
 def _graded(rest: str = "") -> Sentence:
@@ -183,20 +198,31 @@ FACTS: Mapping[str, FactWords] = {
         "Not known: the run was computed before Crowdgrade looked for it.", "Grade again."
     ),
     "alarms.ring": FactWords(
-        _plural("1 alarm rings.", "{count} alarms ring."),
+        _with_unchecked(_plural("1 alarm rings.", "{count} alarms ring.")),
         "Read the evidence of each alarm before you pay, reject or publish anything.",
     ),
     "alarms.notices": FactWords(
-        _plural(
-            "No alarm rings; 1 notice to look at.", "No alarm rings; {count} notices to look at."
+        _with_unchecked(
+            _plural(
+                "No alarm rings; 1 notice to look at.",
+                "No alarm rings; {count} notices to look at.",
+            )
         ),
         "Look at the evidence.",
     ),
-    "alarms.answered": FactWords(_answered_alarms),
+    "alarms.unchecked": FactWords(
+        _with_unchecked("No alarm was raised by the checks that ran."),
+        "Ask the same people more questions, or more people. Until then read the answers of the "
+        "best workers side by side.",
+    ),
+    "alarms.answered": FactWords(_with_unchecked(_answered_alarms)),
     "alarms.dismissed": FactWords(
-        _plural(
-            "1 alarm was dismissed, with a reason that stands beside it; no other is open.",
-            "{count} alarms were dismissed, with reasons that stand beside them; no other is open.",
+        _with_unchecked(
+            _plural(
+                "1 alarm was dismissed, with a reason that stands beside it; no other is open.",
+                "{count} alarms were dismissed, with reasons that stand beside them; no other is "
+                "open.",
+            )
         )
     ),
     "alarms.silent": FactWords("No alarm rings. That does not prove that nobody copied."),

@@ -47,6 +47,9 @@ WARNINGS: Mapping[str, Sentence] = {
     "disconnected": "Some workers share no question with the others, not even by way of somebody "
     "who shares one with both. Theirs may be easier or harder questions, so nobody is ranked. "
     "Grade without {option[difficulty]}, or give some questions to everybody",
+    "unlinked_groups": "Groups of workers that share no question, not even by way of others: "
+    "{groups} (their sizes: {sizes}). Ranks are within each group, and grades of different groups "
+    "cannot be compared: one group may have had easier questions. Give some questions to everybody",
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: {count}",
     "single_answers": "Questions with a single answer, which is compared with itself alone: "
     "{count}",

@@ -34,8 +34,9 @@ that is kept there, so the commands that work on files alone leave none behind.
                           none (default: this machine with SQLite, none with another database)
     CROWDGRADE_KEY_VARIABLES
                           environment variables whose keys requesters may have sent to models, by
-                          NAME or PREFIX*, best with the only host that may get them:
-                          OPENAI_API_KEY@api.openai.com (default: none; operators name any)
+                          NAME or PREFIX*, best with the only host that may get them, by HTTPS:
+                          OPENAI_API_KEY@api.openai.com, NAME@HOST:PORT, NAME@http://HOST:PORT
+                          (default: none; operators name any)
     CROWDGRADE_PROLIFIC_API
                           address of Prolific's interface, https://api.prolific.com/api/v1/, to
                           which the token in PROLIFIC_API_TOKEN is sent (default: switched off)
@@ -57,6 +58,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
+from crowdgrade import database_timeouts, logging_config
 from crowdgrade.home import kept_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,7 +148,7 @@ def _networks(by_default: list[str]) -> list[str]:
 def _key_variables() -> list[str]:
     entries = _list("CROWDGRADE_KEY_VARIABLES", [])
     for entry in entries:
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@[A-Za-z0-9.:-]+)?", entry):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@(https?://)?[A-Za-z0-9.:-]+)?", entry):
             raise ImproperlyConfigured(
                 f"CROWDGRADE_KEY_VARIABLES holds {entry!r}: write NAME, PREFIX* or NAME@HOST"
             )
@@ -207,7 +209,8 @@ def _database() -> Any:
     if not database["NAME"]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database: {wanted}")
     if scheme != "sqlite":
-        return database | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+        options = database_timeouts.OPTIONS | database.get("OPTIONS", {})
+        return database | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
     if database["NAME"] != ":memory:" and not Path(database["NAME"]).is_absolute():
         raise ImproperlyConfigured(f"DATABASE_URL names no absolute path: {wanted}")
     options = {
@@ -265,6 +268,8 @@ INSTALLED_APPS = [
     "crowdgrade.apps.CrowdgradeConfig",
 ]
 MIDDLEWARE = [
+    "crowdgrade.request_log.RequestIdMiddleware",  # before whatever may fail
+    "crowdgrade.heads.HeadMiddleware",
     "crowdgrade.proxied.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -308,6 +313,9 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+
+# Everything unforeseen goes to the terminal (or the log) of the process, with the request's id.
+LOGGING = logging_config.LOGGING
 
 # A name is closed to an address for a quarter of an hour after five wrong passwords. The counts
 # are in the database, so that all processes share them; who answers is django-axes.

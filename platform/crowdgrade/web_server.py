@@ -29,9 +29,9 @@ from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.server import MultiSocketServer, TcpWSGIServer  # type: ignore[import-untyped]
-from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
+from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
-from annotations.exchange.reading import workbook
+from annotations.exchange.reading import images, workbook
 
 THREADS = 8
 """Enough for a team, few enough for SQLite's one writer."""
@@ -40,13 +40,28 @@ HEAD_SECONDS = 20
 """Until the head of a request has come, from its first byte on."""
 SILENT_SECONDS = 60
 """How long a connection may wait for its next request, or take nothing of its answer."""
+MOST_UNSENT = 512 * 1024**2
+"""Bytes of an answer that wait for a slow reader, on the disk above 1 MB of them. A thread that has
+made its answer is free, however slowly it is taken; only a larger answer holds it."""
 CLEANUP_SECONDS = 5
 SECONDS_TO_FINISH = 15
 """For what was asked before the process was told to end."""
 
 
+class Task(WSGITask):  # type: ignore[misc]
+    """A request; HEAD has no body, not even the end of one in chunks."""
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a body follows the headers."""
+        has_length = any(name.lower() == "content-length" for name, _ in self.response_headers)
+        return bool(super().has_body) and (self.request.command != "HEAD" or has_length)
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]
     """A connection that knows since when it has waited for the other side."""
+
+    task_class = Task
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.since = time.time()
@@ -126,6 +141,7 @@ def server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketS
         threads=THREADS,
         max_request_body_size=_most_bytes(),
         ident=None,
+        outbuf_high_watermark=MOST_UNSENT,
         # Whom to believe is decided in one place for all servers: `crowdgrade.proxied`.
         clear_untrusted_proxy_headers=False,
         # Twice ours, so that it never stops to accept by itself; waitress counts its own, too.
@@ -194,9 +210,13 @@ def _connections() -> int:
 
 def main(host: str, port: str, *files: str) -> None:
     """Serve until the process is told to end."""
+    from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 
+    bound_new_connections()
     workbook.share_turns(settings.WEB_PROCESSES)
+    settings.HOME.mkdir(parents=True, exist_ok=True)
+    images.share_turns(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
     running = server(application, shared or listen(host, int(port)))
     stop = threading.Event()

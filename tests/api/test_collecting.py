@@ -360,7 +360,13 @@ def test_who_may_only_look_reads_and_changes_nothing(asks, tides):
     Share.objects.create(question_set=tides, user=vera, role="viewer")
     Share.objects.create(question_set=tides, user=ed, role="expert")
     veras, eds = of(tides, vera), of(tides, ed)
-    assert veras("GET").status_code == 200
+    seen = veras("GET")
+    assert seen.status_code == 200
+    # The codes are for those who pay: a viewer could claim another one's money with them.
+    codes = {name: value for name, value in seen.json().items() if name.startswith("code_")}
+    assert len(codes) == 6
+    assert set(codes.values()) == {""}
+    assert asks("GET").json()["code_done"] == tides.latest_version().collection.code_done
     changes = (
         ("POST", "", {"places": 9}),
         ("PATCH", "", {"places": 9}),

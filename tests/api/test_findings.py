@@ -63,6 +63,8 @@ def test_an_alarm_says_what_rang_on_whom_and_by_how_much(api, rana, run, results
     sent = asking.get(f"{results}alarms/").json()
     assert (sent["looked"], sent["counts"]) == (True, {"alarm": 1, "notice": 1})
     assert [check["rings"] for check in sent["checks"]] == [True, False]
+    assert [check["result"] for check in sent["checks"]] == ["problem", "not_enough_data"]
+    assert [check["needed"] for check in sent["checks"]] == [None, 5]
     assert sent["checks"][1]["why"] == WHY_UNCHECKED["fewer_than_5_questions"]
     copies, _ = sent["alarms"]["results"]
     assert (copies["place"], copies["kind"], copies["severity"]) == (0, "copies", "alarm")
@@ -168,7 +170,11 @@ def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     assert [(f["name"], f["level"], f["word"], f["todo"]) for f in sent["facts"]] == [
         (fact.name, fact.level, fact.word, API.said(fact.todo)) for fact in report.facts
     ]
-    assert {"name", "level", "title", "said", "meaning", "todo", "word"} == sent["facts"][0].keys()
+    assert [(fact["result"], fact["needed"]) for fact in sent["facts"]] == [
+        (fact.result, fact.needed) for fact in report.facts
+    ]
+    keys = {"name", "level", "title", "said", "meaning", "todo", "word", "result", "needed"}
+    assert keys == sent["facts"][0].keys()
     sent, plan = asking.get(f"{results}planner/").json(), planner_report(run)
     assert sent["similarity"] == pytest.approx(plan.similarity)
     assert sent["more"]["workers"] == sent["now"]["workers"] + 10

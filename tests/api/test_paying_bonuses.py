@@ -147,7 +147,7 @@ def test_payments_are_listed_filtered_counted_and_paged(desk):
     bonuses.plan(desk.version, {desk.people["ada"].pk: Decimal(2)}, desk.rana, "second")
     rounds = desk.get("bonuses/rounds/").json()["results"]
     assert rounds[0] == {
-        "round": "bonus", "parts": False, "planned": "0.00", "unsent": "1.45",
+        "round": "bonus", "parts": False, "currency": "GBP", "planned": "0.00", "unsent": "1.45",
         "states": [{"state": "confirmed", "n": 8, "amount": "1.45"}],
     }  # fmt: skip
     assert (rounds[1]["round"], rounds[1]["planned"]) == ("second", "2.00")

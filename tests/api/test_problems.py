@@ -4,9 +4,10 @@ import sqlite3
 
 import pytest
 from django.conf import settings
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 from rest_framework.throttling import SimpleRateThrottle
 
+from annotations.models import QuestionSet
 from annotations.web.rest.problems import KINDS
 from tests.api.conftest import problem
 
@@ -103,6 +104,24 @@ def test_what_nobody_foresaw_is_500_and_says_nothing(api, rana, monkeypatch, cap
     assert "swordfish" not in response.content.decode()
     assert "detail" not in body
     assert "swordfish" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (IntegrityError("human_judgement_once_per_expert"), 409, "conflict"),
+        (QuestionSet.DoesNotExist("gone"), 404, "not-found"),
+    ],
+)
+def test_who_was_overtaken_by_another_request_gets_409_or_404_and_the_cause_is_logged(
+    api, rana, monkeypatch, caplog, error, status, code
+):
+    def overtaken(*_):
+        raise error
+
+    monkeypatch.setattr("evaluation.api.runs.in_short", overtaken)
+    problem(api(rana).get("runs/"), status, code)
+    assert [one.exc_info[1] for one in caplog.records if one.exc_info] == [error]
 
 
 def test_a_database_that_is_busy_is_503(api, rana, monkeypatch):

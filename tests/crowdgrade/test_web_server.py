@@ -48,6 +48,50 @@ def asked(port):
         return connection.getresponse().read()
 
 
+def with_body(environment, start_response):
+    """Answers HEAD as GET, as an application does that knows no better."""
+    start_response("200 OK", [] if environment["PATH_INFO"] == "/chunks" else [("X-Length", "5")])
+    return iter([b"he", b"llo"]) if environment["PATH_INFO"] == "/chunks" else [b"hello"]
+
+
+@pytest.mark.parametrize("path", ["/", "/chunks"])
+def test_no_body_follows_the_head_on_a_connection_that_stays_open(serve, path):
+    port = serve(with_body)
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(f"HEAD {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+        time.sleep(0.3)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while part := connection.recv(1 << 16):
+                received += part
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert not rest or rest.startswith(b"HTTP/1.1 200 OK")
+
+
+def large(environment, start_response):
+    """24 MB to whoever asks for an export, hello to everybody else."""
+    if environment["PATH_INFO"] != "/export":
+        return hello(environment, start_response)
+    start_response("200 OK", [("Content-Length", str(24 << 20))])
+    return (b"x" * (1 << 20) for _ in range(24))
+
+
+def test_who_takes_a_large_answer_slowly_holds_no_thread(serve, monkeypatch):
+    monkeypatch.setattr(web_server, "THREADS", 2)
+    port = serve(large, most=20)
+    with contextlib.ExitStack() as stack:
+        for _ in range(4):
+            reader = stack.enter_context(socket.socket())
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.connect(("127.0.0.1", int(port)))
+            reader.sendall(b"GET /export HTTP/1.1\r\nHost: here\r\n\r\n")
+            reader.settimeout(20)
+            assert reader.recv(1)
+        assert asked(port) == b"hello"
+
+
 def begun(port):
     connection = socket.create_connection(("127.0.0.1", port), timeout=20)
     connection.sendall(BEGUN)

@@ -12,7 +12,7 @@ from annotations.answering.languages import offered
 from annotations.editing import free_id
 from annotations.editing.translating import LONGEST_TEXT
 from annotations.exchange import InputError
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.ids import clean_id
 from annotations.exchange.reading.images import CheckedImage, read_image
 from annotations.exchange.reading.questions import LONGEST_PASSAGE, LONGEST_QUESTION
 from annotations.models import Passage, Question, QuestionSetVersion
@@ -42,7 +42,7 @@ class EditorForm(ModelForm):
 
     def clean_external_id(self) -> str:
         """Return the id, a free one where none was written; refuse one that is taken."""
-        name = cleaned(self.cleaned_data.get("external_id", ""))
+        name = clean_id(self.cleaned_data.get("external_id", ""))
         if self.draft is None:
             return name
         rows = type(self.instance)._default_manager.filter(version=self.draft)

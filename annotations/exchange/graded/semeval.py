@@ -16,8 +16,9 @@ from defusedxml.sax import make_parser
 
 from annotations.exchange.graded.layouts import SEMEVAL
 from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER
 
 DEEPEST = 50
 MOST_BYTES = 100 * 1024**2
@@ -82,8 +83,8 @@ class _Handler(ContentHandler):
             raise InputError.from_code(self._problems.file, "xml_too_deep", line=line, most=DEEPEST)
         if name == QUESTION:
             self.questions += 1
-            self._question = cleaned(attrs.get("id", ""))
-            self._module = cleaned(attrs.get("module", ""))
+            self._question = clean_id(attrs.get("id", ""))
+            self._module = clean_id(attrs.get("module", ""))
             if not self._question:
                 self._problems.add_code(line, "id", "question_without_id")
         elif name in TEXTS:
@@ -137,5 +138,5 @@ class _Handler(ContentHandler):
             if known := pattern.search(answer_id.strip()):
                 worker = known["worker"]
                 of_module = f"{self._module}.{worker}" if worker.isdecimal() else worker
-                return cleaned(of_module), int(known["order"][:18])
+                return clean_id(of_module), int(known["order"][:18])
         return "", None

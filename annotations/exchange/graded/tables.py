@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotations.exchange.graded.layouts import OWN, TABLES, Layout
 from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.presets.table import Head, head_of
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.reading.tables import open_table
 
@@ -60,7 +61,7 @@ def _take(
 ) -> None:
     raw_question, text, worker, raw_order, asked, reference, *marks = cells
     before = problems.total
-    question, order = cleaned(raw_question), _attempt(raw_order.strip(), line, problems)
+    question, order = clean_id(raw_question), _attempt(raw_order.strip(), line, problems)
     if not question:
         problems.add_code(line, "question", "table_question_missing")
     if len(text.encode()) > LONGEST_ANSWER:
@@ -78,7 +79,7 @@ def _take(
         found.n_unmarked += 1
     else:
         found.answers.append(
-            MarkedAnswer(line, question, text.strip(), tuple(filled), cleaned(worker), order)
+            MarkedAnswer(line, question, text.strip(), tuple(filled), clean_id(worker), order)
         )
 
 

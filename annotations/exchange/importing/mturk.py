@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
+from annotations.exchange.ids import clean_id
 from annotations.exchange.importing.answers import look_ahead, store_answers
 from annotations.exchange.importing.panel_file import KeptRow, keep_panel_file
 from annotations.exchange.importing.report import ImportReport
@@ -22,7 +23,6 @@ from annotations.exchange.importing.target import (
     undone,
 )
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.questions import LONGEST
@@ -134,7 +134,7 @@ class StagedBatch(Stage):
         while some := rows.fetchmany(GATHERED):
             for (written,) in some:
                 cells = json.loads(written)
-                worker = cleaned(cells[at["WorkerId"]])
+                worker = clean_id(cells[at["WorkerId"]])
                 assignment = at.get("AssignmentId")
                 yield KeptRow(
                     worker, "" if assignment is None else cells[assignment].strip(), cells

@@ -6,18 +6,20 @@ changed, to `importing` for the database or as our own table to `convert_answers
 """
 
 from annotations.exchange.presets.declared import PRESETS, Preset, recognised
-from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
 from annotations.exchange.presets.rows import (
     MappedRows,
     preset_named,
     proposed,
     refuse_answerless,
+    refuse_unmapped,
     rows_of,
 )
 from annotations.exchange.presets.table import Head, head_of
 
 __all__ = [
     "PRESETS",
+    "ROW_NUMBER",
     "Head",
     "MappedRows",
     "Mapping",
@@ -27,5 +29,6 @@ __all__ = [
     "proposed",
     "recognised",
     "refuse_answerless",
+    "refuse_unmapped",
     "rows_of",
 ]

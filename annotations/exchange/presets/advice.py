@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import shlex
 
-from annotations.exchange.presets.declared import (
-    IDS,
-    WORKERS,
-    is_list_of_submissions,
-    recognised,
-)
-from annotations.exchange.presets.rows import proposed, refuse_answerless
+from annotations.exchange.presets.declared import is_list_of_submissions, recognised
+from annotations.exchange.presets.rows import proposed, refuse_answerless, refuse_unmapped
 from annotations.exchange.presets.table import head_of
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, source_of
 
-TABLES = ("long", "wide")
+TABLES = ("long", "wide", "own")
 FEWEST_QUESTIONS = 2
 OURS = "own"
 COLUMN_MISSING = ("column_missing", "mapped_column_missing", "answer_columns_missing")
 """The codes of a header that lacks a column."""
+WHOLE_FILE = ("list_of_submissions", "header_missing")
+"""The codes of a file that no choice of columns makes a table of answers."""
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
@@ -36,13 +33,14 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
             refuse_answerless(head)
         preset = recognised(head)
         mapping = proposed(preset, head, given)
+        refuse_unmapped(preset, mapping, head)
     except InputError as other:
-        return other if other.problems[0].code == "list_of_submissions" else error
-    if preset.slug == OURS:  # the header is in order: the caller named other columns
+        return other if other.problems[0].code in WHOLE_FILE else error
+    is_list = source_of(given).suffix == ".json"
+    if preset.slug == OURS and not is_list:
+        # The header is in order: the caller named other columns.
         return error
-    if preset.slug == "wide" and (
-        not (head.named(*WORKERS) or head.like(*IDS)) or len(mapping.answers) < FEWEST_QUESTIONS
-    ):
+    if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:
         return error
     how = command.format(file=shlex.quote(source_of(given).place), preset=preset.slug)
     values = {"preset": preset.slug, "title": preset.title, "command": how}

@@ -10,30 +10,22 @@ from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
 
+from annotations.exchange.column_names import plain_name
+from annotations.exchange.presets import experiments
+from annotations.exchange.presets.columns import (
+    free_text,
+    is_of_question,
+    long_columns,
+    wording_column,
+    worker_column,
+)
+from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, cell_of
+from annotations.exchange.prolific import squashed
 from annotations.exchange.reading import mturk
-from annotations.exchange.reading.mturk_columns import ANSWER
-
-WORKERS = (
-    *("PROLIFIC_PID", "Prolific ID", "prolific_participant_id", "participant id", "participant"),
-    *("worker", "worker id", "annotator", "annotator id", "rater", "user", "user id", "username"),
-    *("subject", "subject id", "respondent", "respondent id", "Response ID", "pid", "id", "name"),
-    *("Email Address", "email", "student"),
-)
-QUESTIONS = (
-    *("question", "question id", "item", "item id", "task", "task id", "prompt", "prompt id"),
-    *("sentence", "sentence id", "instance id", "stimulus", "q"),
-)
-ANSWERS = (
-    *("answer", "response", "worker answer", "free text", "text answer", "translation", "reply"),
-    *("explanation", "comment", "text"),
-)
-IDS = ("prolificid", "prolificpid", "participantid", "workerid", "mturkid", "respondentid")
-"""Parts of a question that asks for an id, in small letters and without spaces."""
-TIMES = ("Timestamp", "Start time", "Completion time", "Started", "Submitted", "Date")
-OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
+from annotations.exchange.reading.mturk_columns import ANSWER, spelled
 
 QUALTRICS = (
     *("StartDate", "EndDate", "Status", "IPAddress", "Progress", "Duration (in seconds)"),
@@ -41,11 +33,11 @@ QUALTRICS = (
     *("RecipientEmail", "ExternalReference", "LocationLatitude", "LocationLongitude"),
     *("DistributionChannel", "UserLanguage"),
 )
-PRIVATE = (
-    *("IPAddress", "RecipientLastName", "RecipientFirstName", "RecipientEmail"),
-    *("LocationLatitude", "LocationLongitude", "Email Address", "email"),
+LEGACY = (
+    *("ResponseID", "ResponseSet", "Name", "ExternalDataReference", "EmailAddress", "IPAddress"),
+    *("LocationAccuracy", "EndDate", "Finished"),
 )
-"""Columns that say who or where somebody is: they are left out, unless they are mapped."""
+"""Labels of Qualtrics' columns V1 to V10 in its older exports."""
 
 # Response types of Qualtrics that nobody answered in earnest, as words and as codes.
 PREVIEWS = (
@@ -54,11 +46,19 @@ PREVIEWS = (
 )
 TRIED = "survey previews and tests"
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
-SUBMISSIONS = ("Submission id", "Participant id", "Status")
+_PANEL_STATUSES = {squashed(status): reason for status, reason in PANEL_STATUSES.items()}
+SUBMISSION = ("Submission id", "session_id")
+PARTICIPANT = ("Participant id", *OF_PANEL)
+OF_SUBMISSIONS = (
+    *("Started at", "started_datetime", "Completed at", "completed_date_time", "Reviewed at"),
+    *("reviewed_at_datetime", "Archived at", "Time taken", "Completion code", "entered_code"),
+    *("Total approvals", "num_approvals", "num_rejections", "prolific_score"),
+)
+FEWEST_OF_SUBMISSIONS = 2
+"""Columns of its own, beside ids and status, by which Prolific's list is known."""
 
-# A column whose cells have so many words on average is taken for free text.
-WORDS = 2.5
 Row = Dict[str, str]
+"""The cells of a row by the plain names of their columns, see `column_names.plain_name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,9 @@ class Preset:
     recognises : whether the beginning of a file is of it. propose : its mapping.
     panel : where the workers' ids come from. cell : what a cell of an answer says.
     left_out : why a row is no answer, "" if it is one. rejected : whether it was refused where it
-    was collected, None where nobody said. times, private : columns, where the file has them.
+    was collected, None where nobody said. times : columns, where the file has them. has_private :
+    whether personal columns are left out. is_fixed : whether the form of the file says which
+    columns hold what, so that its mapping is no guess.
     """
 
     slug: str
@@ -93,28 +95,8 @@ class Preset:
     left_out: Callable[[Row], str] = field(default=lambda row: "")
     rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
     times: Times = Times()
-    private: Sequence[str] = PRIVATE
-
-
-def free_text(head: Head, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns whose cells read like written answers; all of them where none does."""
-    found = []
-    for column in columns:
-        values = head.values(column)
-        words = sum(len(value.split()) for value in values)
-        # What everybody ticked alike, such as a consent, is no answer.
-        differ = len(set(values)) > 1 or len(values) == 1
-        if values and words >= WORDS * len(values) and differ:
-            found.append(column)
-    filled = [column for column in columns if head.values(column)]
-    return tuple(found or filled or columns)
-
-
-def _worker(head: Head) -> str:
-    """The column called so, else a question for an id, else the first that holds no times."""
-    found = head.named(*WORKERS) or head.like(*IDS)
-    times = {head.named(name) for name in TIMES}
-    return found or next((name for name in head.header if name not in times), "")
+    has_private: bool = True
+    is_fixed: bool = False
 
 
 def _panel(mapping: Mapping) -> str:
@@ -122,20 +104,13 @@ def _panel(mapping: Mapping) -> str:
 
 
 def _long(head: Head) -> Mapping:
-    worker = _worker(head)
-    question = head.named(*(name for name in QUESTIONS)) or next(
-        (name for name in head.header if name != worker), ""
-    )
-    answer = head.named(*ANSWERS)
-    if not answer or answer in (worker, question):
-        rest = [name for name in head.header if name not in (worker, question)]
-        answer = next(iter(free_text(head, rest)), "")
-    return Mapping(worker, question, (answer,) if answer else ())
+    worker, question, answer, wording = long_columns(head)
+    return Mapping(worker, question, (answer,) if answer else (), wording)
 
 
 def _wide(head: Head) -> Mapping:
-    worker = _worker(head)
-    known = {worker, *PRIVATE, *(head.named(name) for name in TIMES), *_of_panel(head)}
+    worker = worker_column(head)
+    known = {worker, *_of_panel(head)}
     return Mapping(worker, "", free_text(head, [name for name in head.header if name not in known]))
 
 
@@ -145,58 +120,84 @@ def _of_panel(head: Head) -> set[str]:
 
 
 def _qualtrics(head: Head) -> Mapping:
-    worker = head.named(*OF_PANEL, "workerId", "ExternalReference", "ResponseId")
-    if worker == "ExternalReference" and not head.values(worker):
-        worker = head.named("ResponseId")
-    known = {worker, *QUALTRICS, *_of_panel(head)}
+    named = (*OF_PANEL, "workerId", "ExternalReference", "ExternalDataReference", "ResponseId")
+    order = [name for name in map(head.named, named) if name]
+    worker = worker_column(head, first=order)
+    known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_of_panel(head)}
     rest = [
         name
         for name in head.header
         # Times of pages, orders of display and scores stand in columns of such names.
         if name not in known
-        and not name.endswith(("_DO", "_First Click", "_Last Click"))
-        and not name.endswith(("_Page Submit", "_Click Count"))
-        and not name.startswith("SC0")
+        and not name.casefold().endswith(("_do", "_first click", "_last click"))
+        and not name.casefold().endswith(("_page submit", "_click count"))
+        and not name.upper().startswith("SC0")
     ]
     return Mapping(worker, "", free_text(head, rest))
 
 
 def _is_qualtrics(head: Head) -> bool:
-    return bool(head.wordings) or {"StartDate", "RecordedDate", "ResponseId"} <= set(head.header)
+    if not (head.named("StartDate") and head.named("ResponseId")):
+        return False
+    return bool(head.named("RecordedDate", "Finished", "ResponseSet"))
+
+
+def cell_named(row: Row, name: str) -> str:
+    """The cell of a row in a column of that name, trimmed; "" if there is none."""
+    return row.get(plain_name(name), "").strip()
 
 
 def _tried(row: Row) -> str:
-    of_preview = row.get("DistributionChannel", "").strip().casefold() == "preview"
-    return TRIED if of_preview or row.get("Status", "").strip().casefold() in PREVIEWS else ""
+    of_preview = cell_named(row, "DistributionChannel").casefold() == "preview"
+    return TRIED if of_preview or cell_named(row, "Status").casefold() in PREVIEWS else ""
 
 
 def _left_of_panel(row: Row) -> str:
-    return PANEL_STATUSES.get(row.get("Status", "").strip().casefold(), "")
+    return _PANEL_STATUSES.get(squashed(cell_named(row, "Status")), "")
 
 
 def _rejected_of_panel(row: Row) -> bool | None:
-    status = row.get("Status", "").strip().casefold()
-    return None if not status else status == mturk.REJECTED
+    status = squashed(cell_named(row, "Status"))
+    return None if not status else status.casefold() == mturk.REJECTED
+
+
+def _cancelled(row: Row) -> str:
+    skipped = cell_named(row, CANCELLED).casefold() == "true"
+    return "skipped annotations" if skipped else ""
+
+
+OF_TOOL = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", CANCELLED)
+"""Columns that Label Studio adds to those of the task and of the fields; `id` is the task's."""
 
 
 def _label_studio(head: Head) -> Mapping:
-    known = ("annotator", "annotation_id", "id", "created_at", "updated_at", "lead_time", CANCELLED)
+    worker, task = head.named("annotator"), head.named("id")
+    known = {head.named(name) for name in OF_TOOL}
     rest = [name for name in head.header if name not in known]
-    # What a task shows is the same in all of its annotations; what is answered, is not.
-    of_task = [name for name in rest if _hangs_on(head, "id", name)]
-    fields = [name for name in rest if name not in of_task] or rest
-    texts = [name for name in of_task if head.values(name)]
-    return Mapping("annotator", "id", free_text(head, fields), texts[0] if texts else "")
+    if head.fields or head.task:
+        fields, of_task = list(head.fields), list(head.task)
+    else:
+        of_task = _of_task(head, task, rest)
+        fields = [name for name in rest if name not in of_task]
+    wording = wording_column(head, of_task)
+    return Mapping(worker, task, free_text(head, fields, cell_of), wording)
 
 
-def _hangs_on(head: Head, key: str, column: str) -> bool:
-    """Whether a column has one value for each key, at least one of which stands there twice."""
-    at, of = head.header.index(key), head.header.index(column)
-    first: dict[str, str] = {}
-    for row in head.rows:
-        if first.setdefault(row[at], row[of]) != row[of]:
-            return False
-    return len(first) < len(head.rows)
+def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
+    """The columns of what was shown: by what stays the same, by their places, or by their names."""
+    if task and len(set(head.values(task))) < len(head.values(task)):
+        return [name for name in rest if is_of_question(head, task, name)]
+    end = [name for name in map(head.named, OF_TOOL[1:4]) if name]
+    places = [head.header.index(name) for name in (task, *end) if name]
+    first = places[1] if len(places) > 1 else 0
+    in_order = places == sorted(places) and places[1:] == list(range(first, first + len(end)))
+    if task and len(end) > 2 and in_order:
+        # Label Studio writes the task, its id, the fields that were filled in, and the annotator.
+        return [name for name in rest if head.header.index(name) < places[0]]
+    answers = {head.named(name) for name in ANSWERS if name != "text"}
+    if not answers.intersection(rest):
+        return list(rest)
+    return [name for name in rest if name not in answers]
 
 
 def _potato(head: Head) -> Mapping:
@@ -209,8 +210,8 @@ def _potato(head: Head) -> Mapping:
 
 
 def _mturk(head: Head) -> Mapping:
-    answers = tuple(name for name in head.header if name.startswith(ANSWER))
-    return Mapping("WorkerId", "HITId", answers)
+    answers = tuple(name for name in head.header if spelled([name])[0].startswith(ANSWER))
+    return Mapping(head.named("WorkerId"), head.named("HITId"), answers)
 
 
 def _is_survey_of_panel(head: Head) -> bool:
@@ -219,8 +220,23 @@ def _is_survey_of_panel(head: Head) -> bool:
 
 
 def is_list_of_submissions(head: Head) -> bool:
-    """Whether this is Prolific's own export, which knows who took part and not what they said."""
-    return all(name in head.header for name in SUBMISSIONS)
+    """Whether this is Prolific's own export, which knows who took part and not what they said.
+
+    Under the headings of any of its times. A survey in which somebody pasted its columns asks
+    questions besides.
+    """
+    ids = head.named(*SUBMISSION), head.named(*PARTICIPANT), head.named("Status")
+    own = {name for name in map(head.named, OF_SUBMISSIONS) if name}
+    if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
+        return False
+    return not any(name.rstrip().endswith("?") and free_text(head, [name]) for name in head.header)
+
+
+def _is_long(head: Head) -> bool:
+    if not (head.named(*QUESTIONS) and head.named(*ANSWERS)):
+        return False
+    worker, question, answer, _ = long_columns(head)
+    return bool(question) and answer != question and bool(worker or answer)
 
 
 PRESETS = {
@@ -232,14 +248,16 @@ PRESETS = {
             "Our own form, and what Crowdgrade exports.",
             lambda head: {"worker", "question", "answer"} <= set(head.header),
             lambda head: Mapping("worker", "question", ("answer",)),
-            private=(),
+            has_private=False,
+            is_fixed=True,
         ),
         Preset(
             "mturk",
             "Mechanical Turk: results of a batch",
             "On the page of the batch: Review Results, then Download CSV.",
-            lambda head: {"HITId", "WorkerId"} <= set(head.header),
+            lambda head: bool(head.named("HITId") and head.named("WorkerId")),
             _mturk,
+            is_fixed=True,
             panel=lambda mapping: mturk.PANEL,
         ),
         Preset(
@@ -250,16 +268,18 @@ PRESETS = {
             _qualtrics,
             panel=_panel,
             left_out=_tried,
+            is_fixed=True,
             times=Times("StartDate", "EndDate", "Duration (in seconds)"),
         ),
         Preset(
             "label-studio",
             "Label Studio: JSON, JSON-MIN or CSV",
             "On the page of the project: Export.",
-            lambda head: {"annotator", "annotation_id"} <= set(head.header),
+            lambda head: bool(head.named("annotator") and head.named("annotation_id")),
             _label_studio,
+            is_fixed=True,
             cell=cell_of,
-            left_out=lambda row: "skipped annotations" if row.get(CANCELLED) == "true" else "",
+            left_out=_cancelled,
             times=Times("", "created_at", "lead_time"),
         ),
         Preset(
@@ -270,6 +290,52 @@ PRESETS = {
                 any(":::" in name for name in head.header) and bool(head.named("instance_id", "id"))
             ),
             _potato,
+            is_fixed=True,
+        ),
+        Preset(
+            "argilla",
+            "Argilla: records with responses",
+            "The records of a data set as JSON, JSON Lines, or from the hub.",
+            experiments.is_argilla,
+            experiments.argilla_columns,
+            is_fixed=True,
+            left_out=experiments.left_out_response,
+        ),
+        Preset(
+            "doccano",
+            "doccano: documents with labels, a file for each annotator",
+            "Export without sharing annotations; each file is named after its annotator.",
+            experiments.is_doccano,
+            experiments.doccano_columns,
+            is_fixed=True,
+        ),
+        Preset(
+            "psiturk",
+            "psiTurk: questiondata.csv or trialdata.csv",
+            "psiturk download_datafiles; the files have no header.",
+            experiments.is_psiturk,
+            experiments.psiturk_columns,
+            is_fixed=True,
+            left_out=experiments.left_out_trial,
+        ),
+        Preset(
+            "jspsych",
+            "jsPsych: trials as CSV or JSON",
+            "The data that the experiment saved, of all participants in one file.",
+            experiments.is_trials,
+            experiments.trial_columns,
+            is_fixed=True,
+            panel=_panel,
+            left_out=experiments.left_out_trial,
+        ),
+        Preset(
+            "otree",
+            "oTree: all apps, or one app, as CSV or XLSX",
+            "On the page Data: download all apps (wide), or one app.",
+            experiments.is_otree,
+            experiments.otree_columns,
+            is_fixed=True,
+            left_out=experiments.left_out_of_otree,
         ),
         Preset(
             "prolific",
@@ -285,11 +351,7 @@ PRESETS = {
             "long",
             "A spreadsheet with a row for each answer",
             "Columns for the worker, the question and the answer.",
-            lambda head: (
-                bool(head.named(*WORKERS))
-                and bool(head.named(*QUESTIONS))
-                and bool(head.named(*ANSWERS))
-            ),
+            _is_long,
             _long,
             panel=_panel,
         ),

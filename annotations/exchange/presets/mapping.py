@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,6 +12,8 @@ from annotations.exchange.header import clean_name
 from annotations.exchange.problems import InputError
 
 KEYS = ("worker", "question", "text", "answer")
+ROW_NUMBER = "#row"
+"""In place of a column: the number of the row is the worker, for files that name nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +30,31 @@ class Mapping:
     question: str = ""
     answers: tuple[str, ...] = ()
     text: str = ""
+    guessed: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them, each once."""
-        named = (self.worker, self.question, self.text, *self.answers)
+        worker = "" if self.worker == ROW_NUMBER else self.worker
+        named = (worker, self.question, self.text, *self.answers)
         return tuple(dict.fromkeys(name for name in named if name))
 
     def as_dict(self) -> dict[str, Any]:
         """The names as JSON has them."""
-        return {**asdict(self), "answers": list(self.answers)}
+        listed = {"answers": list(self.answers), "guessed": list(self.guessed)}
+        return {**asdict(self), **listed}
 
     @classmethod
     def of_dict(cls, values: dict[str, Any]) -> Mapping:
         """What `as_dict` gave."""
-        return cls(**{**values, "answers": tuple(values["answers"])})
+        listed = {name: tuple(values.get(name, ())) for name in ("answers", "guessed")}
+        return cls(**{**values, **listed})
+
+    def guess(self) -> str:
+        """The columns that were guessed, such as "worker = id, question = item"."""
+        answers = self.answers[0] if len(self.answers) == 1 else ""
+        of = {"worker": self.worker, "question": self.question, "answer": answers}
+        return ", ".join(f"{key} = {of[key]}" for key in self.guessed if of[key])
 
     def question_of(self, row_id: str, column: str) -> str:
         """The id of the question that a cell answers."""
@@ -53,8 +66,9 @@ class Mapping:
         """The mapping with what `KEY=COLUMN` entries say instead, of a file with that header.
 
         KEY is worker, question, text or answer; answer may come several times, and its COLUMN be a
-        glob such as Q*. An empty COLUMN takes one away. Raises ValueError, with a sentence for the
-        user, for an unknown key, and `InputError` for a column that the file does not have.
+        glob such as Q*. The worker may be `ROW_NUMBER`. An empty COLUMN takes one away. Raises
+        ValueError, with a sentence for the user, for an unknown key, and `InputError` for a column
+        that the file does not have.
         """
         given: dict[str, list[str]] = {}
         for entry in entries:
@@ -70,11 +84,13 @@ class Mapping:
             worker=given.get("worker", [self.worker])[-1],
             question=given.get("question", [self.question])[-1],
             text=given.get("text", [self.text])[-1],
+            guessed=tuple(key for key in self.guessed if key not in given),
         )
         if "answer" in given:
             globs = given["answer"]
             # A name that stands there exactly is meant, whatever signs it holds.
-            exact = [name for name in globs if name in header]
+            exact = set(globs).intersection(header)
+            globs = list(dict.fromkeys(globs))
             names = [
                 name
                 for name in header
@@ -93,16 +109,18 @@ class Mapping:
             raise InputError.from_code(
                 file, "mapped_column_unnamed", what=what, found=listed(header)
             )
+        counts = Counter(header)
         for name in self.columns:
-            if name not in header:
+            if name not in counts:
                 raise missing(name, header, file)
-            if list(header).count(name) > 1:
+            if counts[name] > 1:
                 raise InputError.from_code(file, "mapped_column_ambiguous", name=name)
-        if len(self.columns) < sum(map(bool, (self.worker, self.question, self.text))) + len(
-            self.answers
-        ):
+        worker = self.worker != ROW_NUMBER and self.worker
+        named = sum(map(bool, (worker, self.question, self.text))) + len(self.answers)
+        if len(self.columns) < named:
             raise InputError.from_code(file, "mapped_column_twice")
-        return {name: list(header).index(name) for name in self.columns}
+        positions = {name: at for at, name in enumerate(header)}
+        return {name: positions[name] for name in self.columns}
 
 
 def missing(name: str, header: Sequence[str], file: str) -> InputError:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import glob
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from io import BytesIO
+from itertools import chain, islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.presets.declared import PRESETS, Preset, is_list_of_submissions
-from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.table import Head, open_foreign
+from annotations.exchange.ids import IdNotes, is_blank, wording_of
+from annotations.exchange.presets.columns import (
+    answers_looked_at,
+    is_personal_column,
+    workers_looked_at,
+)
+from annotations.exchange.presets.declared import (
+    PRESETS,
+    Preset,
+    cell_named,
+    is_list_of_submissions,
+)
+from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.table import PEEKED, Head, header_is_missing, open_foreign
+from annotations.exchange.presets.tools import flattened
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.json_document import read_json
 from annotations.exchange.reading.mturk import (
     COLUMNS,
     MturkQuestion,
@@ -31,19 +48,61 @@ from annotations.exchange.records import AnswerFacts, AnswerRecord
 NOBODY = "rows without a worker and without an answer"
 
 
+GUESSED = ("worker", "question", "answer")
+
+
 def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
-    """The mapping that a preset proposes for a file of which the beginning was read."""
-    mapping = preset.propose(head)
-    if preset.slug != "mturk":
+    """The mapping that a preset proposes for a file of which the beginning was read.
+
+    Its worker or its answers are empty where no column looks like it, and all of it where the file
+    has no header row.
+    """
+    if not preset.is_fixed and header_is_missing(head):
+        return Mapping(guessed=GUESSED)
+    mapping = preset.propose(_without_left_out(preset, head))
+    if preset.slug == "mturk":
+        fields = tuple(ANSWER + one.name for one in columns_of(given, COLUMNS) if one.is_answer)
+        return Mapping(mapping.worker, mapping.question, fields)
+    if preset.is_fixed:
         return mapping
-    fields = tuple(ANSWER + one.name for one in columns_of(given, COLUMNS) if one.is_answer)
-    return Mapping(mapping.worker, mapping.question, fields)
+    return replace(mapping, guessed=GUESSED)
+
+
+def _without_left_out(preset: Preset, head: Head) -> Head:
+    """The head without rows that are no answers, such as previews, if others stay."""
+    rows = [row for row in head.rows if not preset.left_out(named_cells(head, row))]
+    return replace(head, rows=rows) if rows else head
+
+
+def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
+    """The cells of a row by the plain names of their columns, the names before the labels."""
+    return {name: cells[at] for name, at in head.places.items()}
 
 
 def refuse_answerless(head: Head) -> None:
     """Raise `InputError` for Prolific's list of submissions, in which nobody says anything."""
     if is_list_of_submissions(head):
         raise InputError.from_code(head.name, "list_of_submissions")
+
+
+def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
+    """Raise `InputError` where nothing is proposed for the worker or the answers, with the reason.
+
+    It names the columns that were looked at, and why none of them will do.
+    """
+    if preset.slug == "mturk" or (mapping.worker and mapping.answers):
+        return
+    if not preset.is_fixed and not mapping.worker and header_is_missing(head):
+        first = ", ".join(name[:40] for name in head.header[:3])
+        raise InputError.from_code(head.name, "header_missing", line=1, first=first)
+    if not mapping.worker:
+        is_wide = not mapping.question
+        looked_at = workers_looked_at(head, is_wide=is_wide)
+        raise InputError.from_code(
+            head.name, "worker_column_unclear", looked_at=looked_at, has_rows=is_wide
+        )
+    looked_at = answers_looked_at(head, mapping.question, preset.cell)
+    raise InputError.from_code(head.name, "answer_column_unclear", looked_at=looked_at)
 
 
 def rows_of(
@@ -61,8 +120,22 @@ def rows_of(
         chosen = [glob.escape(name) for name in mapping.answers]
         return MturkRows(given, template, chosen, duplicates)
     if preset.slug == "own" and mapping.question and len(mapping.answers) == 1:
-        return OwnRows(given, mapping, duplicates)
+        return OwnRows(_as_lines(given), mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
+
+
+def _as_lines(given: Readable) -> Readable:
+    """Return a list of JSON as a file of JSON Lines; any other file as it is."""
+    source = source_of(given)
+    if source.suffix != ".json":
+        return given
+    lines: dict[int, dict[str, str]] = {}
+    for line, row in flattened(read_json(given).value, source.name).rows:
+        # Objects on one line of the file get lines of their own behind it.
+        lines[max(line, max(lines, default=0) + 1)] = row
+    content = (json.dumps(lines.get(number + 1)) for number in range(max(lines, default=0)))
+    text = "".join("\n" if one == "null" else f"{one}\n" for one in content)
+    return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(text.encode()))
 
 
 class OwnRows(AnswerRows):
@@ -76,7 +149,8 @@ class OwnRows(AnswerRows):
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         for record, key in super().__iter__():
             if record.question not in self.questions:
-                self.questions[record.question] = MturkQuestion("", {}, record.line)
+                text = wording_of(record.question)
+                self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key
 
 
@@ -101,7 +175,7 @@ class MappedRows:
         duplicates: Duplicates = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self.problems = Problems(source_of(given).name)
+        self.problems, self._ids = Problems(source_of(given).name), IdNotes()
         self._foreign = foreign = open_foreign(given, self.problems)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
@@ -116,6 +190,8 @@ class MappedRows:
         """What to say of the file once it has been read."""
         n_columns = len(self._mapping.answers)
         said = []
+        if self._foreign.n_labels == 1:
+            said.append("The row under the header was read as a second header row")
         if n_columns > 1:
             counts = f"{self.n_people} rows x {n_columns} columns of answers"
             said.append(f"{counts} = {self.n_rows} answers")
@@ -127,28 +203,40 @@ class MappedRows:
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         header, mapping, preset = self._foreign.header, self._mapping, self._preset
         at = mapping.checked(header, self.table.name)
-        self.left_out = [
-            name for name in header if name in preset.private and name not in mapping.columns
-        ]
+        first_rows = list(islice(self._foreign.rows, PEEKED))
+        cells_of_first = [cells for _, cells in first_rows]
+        head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
+        if preset.has_private:
+            self.left_out = [
+                name
+                for name in dict.fromkeys(header)
+                if name not in at and is_personal_column(head, name)
+            ]
+        private = frozenset(self.left_out)
         aside = [
             (position, name)
             for position, name in enumerate(header)
-            if name not in mapping.columns and name not in preset.private
+            if name not in at and name not in private
         ]
-        for line, cells in self._foreign.rows:
-            row = dict(zip(header, cells, strict=False))
+        rows = chain(first_rows, self._foreign.rows)
+        for n_before, (line, cells) in enumerate(rows):
+            row = named_cells(head, cells)
             if reason := preset.left_out(row):
                 self.skipped[reason] += 1
                 continue
             texts = [preset.cell(cells[at[name]]) for name in mapping.answers]
-            worker = cleaned(cells[at[mapping.worker]])
-            if not worker and not any(text.strip() for text in texts):
+            if mapping.worker == ROW_NUMBER:
+                # A row in which nothing was answered is nobody.
+                worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
+            else:
+                worker = self._ids.clean(cells[at[mapping.worker]])
+            if not worker and not any(not is_blank(text) for text in texts):
                 self.skipped[NOBODY] += 1
                 continue
             first = self.n_rows
             self.n_rows += len(texts)
             self.n_people += 1
-            row_id = cleaned(cells[at[mapping.question]]) if mapping.question else ""
+            row_id = self._ids.clean(cells[at[mapping.question]]) if mapping.question else ""
             if self._lacks(line, worker, row_id):
                 continue
             facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
@@ -159,7 +247,7 @@ class MappedRows:
                     continue
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
-                text = "" if text.isspace() else text
+                text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
 
@@ -179,13 +267,13 @@ class MappedRows:
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
             label = column  # a question in full at the head of its column
-        text = "\n".join(part for part in (wording, label) if part)
+        text = "\n".join(part for part in (wording, label) if part) or wording_of(question)
         self.questions[question] = MturkQuestion(text, {}, line)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         times = self._preset.times
         started, submitted = (
-            self._time(row.get(column, "")) for column in (times.started, times.submitted)
+            self._time(cell_named(row, column)) for column in (times.started, times.submitted)
         )
         if started and submitted and submitted < started:
             started = submitted = None  # clocks that went back; the cells stay beside the answer
@@ -194,7 +282,7 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=seconds_of(times.seconds, row.get(times.seconds, ""), _ignore),
+            work_seconds=seconds_of(times.seconds, cell_named(row, times.seconds), _ignore),
             session_started_at=started,
             session_submitted_at=submitted,
             extra=extra,
@@ -226,6 +314,7 @@ class MappedRows:
             question=record.question,
             first_line=first_line,
             what="text",
+            guess=self._mapping.guess(),
         )
 
     def finish(self) -> None:
@@ -236,7 +325,7 @@ class MappedRows:
                 self.problems.add_code(None, None, "rows_left_out", left_out=said)
             else:
                 self.problems.add_code(None, None, "no_rows", what="answers")
-        self.problems.raise_if_any()
+        finish_ids(self._ids, self.problems, self.table)
 
 
 def preset_named(slug: str) -> Preset:

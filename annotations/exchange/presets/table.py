@@ -7,13 +7,21 @@ ones are laid flat as Label Studio and Potato write them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from annotations.exchange.header import clean_name
-from annotations.exchange.presets.tools import flattened
+from annotations.exchange.column_names import plain_name
+from annotations.exchange.header import clean_name, refuse_columns
+from annotations.exchange.presets.cells import is_json, mostly
+from annotations.exchange.presets.experiments import lay_out_trials, with_header
+from annotations.exchange.presets.header_rows import (
+    looks_like_data,
+    second_header_rows,
+)
+from annotations.exchange.presets.tools import Flattened, flattened
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.json_document import Located, read_json
 from annotations.exchange.reading.mturk_columns import MAY_LACK
@@ -21,8 +29,8 @@ from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 
 PEEKED = 200
-IMPORT_ID = '{"ImportId"'
-LABEL_OF_START = "Start Date"
+COMPARED = 40
+"""Rows by which header rows are told from rows of data."""
 SAMPLES = 3
 
 Cells = tuple[str, ...]
@@ -33,7 +41,9 @@ class ForeignTable:
     """The rows of a file, to be gone through once, each with the line where it begins.
 
     `wordings` are the questions by their columns, where a second header row of the file has them,
-    and `zone` the time zone that it names. `warnings` are sentences for people.
+    and `zone` the time zone that it names. `n_labels` is the number of header rows under the first.
+    `fields` are the columns that annotators filled in and `task` those of what they were shown,
+    where the file tells them apart. `warnings` are sentences for people.
     """
 
     name: str
@@ -43,36 +53,96 @@ class ForeignTable:
     wordings: dict[str, str] = field(default_factory=dict)
     zone: str = ""
     warnings: list[str] = field(default_factory=list)
+    n_labels: int = 0
+    fields: tuple[str, ...] = ()
+    task: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Head:
-    """The beginning of a file: its header and up to 200 rows, by which it is recognised."""
+    """The beginning of a file: its header and up to 200 rows, by which it is recognised.
+
+    `is_delimited` says that the names are a row of the file and no keys of objects; `fields` and
+    `task` are as in `ForeignTable`.
+    """
 
     name: str
     header: list[str]
     rows: list[Cells]
     wordings: dict[str, str]
+    fields: tuple[str, ...] = ()
+    task: tuple[str, ...] = ()
+    is_delimited: bool = False
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Each column's position, of equal names the first one's."""
+        return {name: at for at, name in reversed(list(enumerate(self.header)))}
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The position of each plain name, see `column_names.plain_name`.
+
+        A label of a second header row is a name too, unless a column is called so.
+        """
+        found: dict[str, int] = {}
+        for at, name in enumerate(self.header):
+            found.setdefault(plain_name(name), at)
+        for name, label in self.wordings.items():
+            if name in self.positions:
+                found.setdefault(plain_name(label), self.positions[name])
+        return found
+
+    @cached_property
+    def holds_json(self) -> bool:
+        """Whether some column holds JSON."""
+        return any(mostly(is_json, self.values(column)) for column in self.header)
+
+    @cached_property
+    def filled_rows(self) -> list[Cells]:
+        """The rows that are not empty."""
+        return [row for row in self.rows if any(map(str.strip, row))]
 
     def values(self, column: str) -> list[str]:
         """The cells of a column that are not empty, trimmed; none if there is no such column."""
-        if column not in self.header:
+        at = self.positions.get(column)
+        if at is None:
             return []
-        at = self.header.index(column)
         return [cell for row in self.rows if (cell := row[at].strip())]
+
+    def cells(self, column: str) -> list[str]:
+        """The cells of a column in rows that are not empty, trimmed."""
+        at = self.positions.get(column)
+        return [] if at is None else [row[at].strip() for row in self.filled_rows]
+
+    def titles(self, column: str) -> tuple[str, ...]:
+        """What a column is called: its name, and its label in a second header row."""
+        label = self.wordings.get(column, "")
+        return (column, label) if label and label != column else (column,)
 
     def samples(self, column: str) -> list[str]:
         """Its first different values, three at most."""
         return list(dict.fromkeys(self.values(column)))[:SAMPLES]
 
     def named(self, *names: str) -> str:
-        """The first of the names, in their order, that a column has in any case; "" if none."""
-        of = {_plain(column): column for column in reversed(self.header)}
-        return next((of[_plain(name)] for name in names if _plain(name) in of), "")
+        """The first of the names, in their order, that a column has; "" if none.
+
+        Case, blanks and signs do not count.
+        """
+        found = (self.places.get(plain_name(name)) for name in names)
+        return next((self.header[at] for at in found if at is not None), "")
 
     def like(self, *parts: str) -> str:
         """The first column whose name holds one of the parts, such as "prolificid"; "" if none."""
-        return next((name for name in self.header for part in parts if part in _plain(name)), "")
+        return next(
+            (
+                name
+                for part in parts
+                for name in sorted(self.header)
+                if any(part in plain_name(title) for title in self.titles(name))
+            ),
+            "",
+        )
 
 
 def head_of(given: Readable) -> Head:
@@ -81,7 +151,25 @@ def head_of(given: Readable) -> Head:
     Rows that are crooked are passed over: who reads the file to its end is told of them.
     """
     table = open_foreign(given, Problems(source_of(given).name))
-    return Head(table.name, table.header, list(_whole(table)), table.wordings)
+    is_delimited = source_of(given).suffix not in (".json", ".jsonl", ".ndjson")
+    return Head(
+        table.name,
+        table.header,
+        list(_whole(table)),
+        table.wordings,
+        table.fields,
+        table.task,
+        is_delimited,
+    )
+
+
+def header_is_missing(head: Head) -> bool:
+    """Whether the first row of a file looks like a row of data."""
+    return (
+        head.is_delimited
+        and not head.wordings
+        and looks_like_data(head.header, head.rows[:COMPARED])
+    )
 
 
 def _whole(table: ForeignTable) -> Iterator[Cells]:
@@ -93,6 +181,12 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
+    found = _opened(with_header(given) or given, problems)
+    lay_out_trials(found)
+    return found
+
+
+def _opened(given: Readable, problems: Problems) -> ForeignTable:
     suffix = source_of(given).suffix
     if suffix == ".json":
         document = read_json(given)
@@ -106,25 +200,35 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
         rows = flattened([_located(line, cells) for line, cells in objects], table.name)
         return _of_objects(table.name, table.sha256, rows, table.warnings)
     several = ((line, extra) for line, _, extra in table.rows)
-    first = list(islice(several, 2))
+    first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
     header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
-    wordings, zone, n_labels = _labels(header, [cells for _, cells in first])
-    rest = chain(first[n_labels:], several)
-    found = ForeignTable(table.name, table.sha256, header, rest, wordings, zone, table.warnings)
+    labels = second_header_rows(header, [cells for _, cells in first])
+    rest = chain(first[labels.n_rows :], several)
+    found = ForeignTable(
+        table.name,
+        table.sha256,
+        header,
+        rest,
+        labels.wordings,
+        labels.zone,
+        table.warnings,
+        labels.n_rows,
+    )
     if not header:
         raise InputError.from_code(table.name, "no_rows", what="answers")
     return found
 
 
-def _of_objects(
-    name: str, sha256: str, rows: list[tuple[int, dict[str, str]]], warnings: list[str]
-) -> ForeignTable:
-    header = list(dict.fromkeys(key for _, row in rows for key in row))
+def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) -> ForeignTable:
+    header = list(dict.fromkeys(key for _, row in flat.rows for key in row))
     if not header:
         raise InputError.from_code(name, "no_rows_saved")
-    cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in rows)
-    return ForeignTable(name, sha256, header, cells, warnings=warnings)
+    refuse_columns(name, len(header))
+    cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in flat.rows)
+    return ForeignTable(
+        name, sha256, header, cells, warnings=warnings, fields=flat.fields, task=flat.task
+    )
 
 
 def _located(line: int, cells: dict[str, str]) -> Located:
@@ -141,30 +245,3 @@ def _value(cell: str) -> Any:
         except ValueError:
             pass
     return cell
-
-
-def _labels(header: Sequence[str], rows: Sequence[Cells]) -> tuple[dict[str, str], str, int]:
-    """Wordings, time zone, and how many of the first rows are header rows of Qualtrics."""
-    ids = rows[1] if len(rows) > 1 else ()
-    if ids and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids) and any(ids):
-        zones = (_zone(cell) for cell in ids)
-        return _wordings(header, rows[0]), next((zone for zone in zones if zone), ""), 2
-    if rows and "StartDate" in header and rows[0][header.index("StartDate")] == LABEL_OF_START:
-        return _wordings(header, rows[0]), "", 1
-    return {}, "", 0
-
-
-def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
-    return {name: " ".join(text.split()) for name, text in zip(header, labels, strict=False)}
-
-
-def _zone(cell: str) -> str:
-    try:
-        zone = json.loads(cell).get("timeZone", "")
-    except (ValueError, AttributeError):
-        return ""
-    return zone if isinstance(zone, str) else ""
-
-
-def _plain(name: str) -> str:
-    return "".join(c for c in name.casefold() if c.isalnum())

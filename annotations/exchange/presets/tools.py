@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
+from annotations.exchange.presets.shapes import records_of, rows_of_record
+from annotations.exchange.presets.values import said as _said
+from annotations.exchange.presets.values import written
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.json_document import Located
 
@@ -19,29 +23,53 @@ LABELS = "label_annotations"
 PERSON = ("email", "username", "id")
 # Keys of a result's value that hold what was said; others, such as spans, are places in a text.
 SAID = ("text", "choices", "rating", "number", "datetime", "taxonomy")
+TEXT_AREA = "textarea"
 
 
-def flattened(document: Any, file: str) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a document, each with its line. Raises `InputError` if it is no list of objects.
+@dataclass(slots=True)
+class Flattened:
+    """The rows of a document, each with its line.
+
+    `fields` are the columns that annotators filled in, those of texts alone if there are any, and
+    `task` the columns of what they were shown, where the document tells them apart.
+    """
+
+    rows: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    fields: tuple[str, ...] = ()
+    task: tuple[str, ...] = ()
+
+
+def flattened(document: Any, file: str) -> Flattened:
+    """The rows of a document. Raises `InputError` if it is no list of objects.
 
     A key that is not known stays, its value as JSON if it is no text.
     """
+    document = records_of(document, file)
     if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
         raise InputError.from_code(file, "not_object_list")
-    rows: list[tuple[int, dict[str, str]]] = []
+    found = Flattened()
+    types: dict[str, set[str]] = {}
+    task: dict[str, None] = {}
     for item in document:
         line = item.line if isinstance(item, Located) else 0
         if isinstance(item.get("annotations"), list) and isinstance(item.get("data"), dict):
-            rows += ((line, row) for row in _of_task(item))
+            task |= dict.fromkeys(item["data"])
+            found.rows += ((line, row) for row in _of_task(item, types))
         elif isinstance(item.get(LABELS), dict):
-            rows.append((line, _of_instance(item)))
+            found.rows.append((line, _of_instance(item)))
+        elif (shaped := rows_of_record(item, file)) is not None:
+            found.rows += ((line, row) for row in shaped)
         else:
-            rows.append((line, {name: written(value) for name, value in item.items()}))
-    return rows
+            row = {name: written(value) for name, value in item.items()}
+            found.rows.append((line, row))
+    texts = tuple(name for name, kinds in types.items() if TEXT_AREA in kinds)
+    found.fields = texts or tuple(types)
+    found.task = tuple(name for name in task if name not in types)
+    return found
 
 
-def _of_task(task: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """A row for each annotation of a task of Label Studio."""
+def _of_task(task: dict[str, Any], types: dict[str, set[str]]) -> Iterator[dict[str, str]]:
+    """A row for each annotation of a task of Label Studio; learns the types of its fields."""
     data = {name: written(value) for name, value in task["data"].items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
@@ -49,8 +77,11 @@ def _of_task(task: dict[str, Any]) -> Iterator[dict[str, str]]:
         said: dict[str, list[str]] = {}
         for result in annotation.get("result") or ():
             if isinstance(result, dict) and isinstance(result.get("value"), dict):
+                name = str(result.get("from_name", ""))
                 values = [_said(result["value"][key]) for key in SAID if key in result["value"]]
-                said.setdefault(str(result.get("from_name", "")), []).extend(values)
+                said.setdefault(name, []).extend(values)
+                if name and values:
+                    types.setdefault(name, set()).add(str(result.get("type", "")))
         row = {"id": written(task.get("id", "")), **data}
         # A field may be called like one of the data: what was said stands for it then.
         row |= {name: "\n".join(values) for name, values in said.items() if name and values}
@@ -93,21 +124,6 @@ def cell_of(cell: str) -> str:
         said = [_said(one[key]) for one in value for key in SAID if key in one]
         return "\n".join(said) if said else cell
     return cell
-
-
-def written(value: Any) -> str:
-    """A value of JSON as the cell of a table."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, list):
-        return "\n".join(written(one) for one in value)
-    return written(value)
 
 
 def _person(who: Any) -> str:

@@ -17,10 +17,20 @@ KEEP_ONE = "Keep one of the two rows."
 
 
 def _keep_one(values: Mapping[str, Any]) -> str:
-    return CHOOSE if values["choosable"] else KEEP_ONE
+    keep = CHOOSE if values["choosable"] else KEEP_ONE
+    guess = values.get("guess")
+    if not guess:
+        return keep
+    return f"First check the columns, which were guessed: {guess}. If they are right: {keep}"
 
 
 def _keep_one_by_option(values: Mapping[str, Any]) -> str:
+    if guess := values.get("guess"):
+        return (
+            f"The columns were guessed: {guess}. If others hold them, say so with --map"
+            " worker=COLUMN, --map question=COLUMN or --map answer=COLUMN. If they are right,"
+            " keep one of the two rows, or see --duplicates."
+        )
     return CHOOSE_BY_OPTION if values["choosable"] else ""
 
 
@@ -98,6 +108,16 @@ ANSWERS = {
     "id_missing": ProblemMessage(
         "the {name} is missing",
         "Fill in the id, or delete the row.",
+    ),
+    "ids_cleaned": ProblemMessage(
+        "{n_characters:,} invisible characters or needless blanks were removed from {n_ids:,} ids:"
+        " {examples}",
+        "Ids that look the same are one id.",
+    ),
+    "ids_damaged": ProblemMessage(
+        "a spreadsheet seems to have changed {n_ids:,} ids: {examples}",
+        "Several ids may have become one: export the file again, and let the spreadsheet read"
+        " the column as text.",
     ),
     "longer_than": ProblemMessage(
         "it has {size} characters, more than {most}",

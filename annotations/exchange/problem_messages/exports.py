@@ -2,9 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from annotations.exchange.problem_messages.message import ProblemMessage
 
+
+def _choose_worker(values: Mapping[str, Any]) -> str:
+    rows = ", or the row number if each row is of one worker" if values["has_rows"] else ""
+    return f"Choose the column of the workers' ids{rows}."
+
+
+def _map_worker(values: Mapping[str, Any]) -> str:
+    rows = "; if each row is of one worker, --map worker=#row takes the row number"
+    return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
+
+
 EXPORTS = {
+    "doccano_nobody": ProblemMessage(
+        "this export of doccano does not say who annotated",
+        "Export without sharing annotations, and take in the file of each annotator under the"
+        " annotator's name, such as ana.jsonl.",
+    ),
+    "doccano_spans": ProblemMessage(
+        "this export of doccano holds spans or relations, and no written answers",
+        "Export a project of texts (sequence to sequence) or of labels.",
+    ),
+    "hub_cells_cut": ProblemMessage(
+        "the hub cut long cells in {n_rows:,} of these rows",
+        "Download the file of the data set itself.",
+    ),
+    "psiturk_events": ProblemMessage(
+        "this is psiTurk's eventdata.csv, which holds no answers",
+        "Take questiondata.csv or trialdata.csv.",
+    ),
+    "trials_alike": ProblemMessage(
+        "several trials of a participant have the name {question!r}, and no column names their"
+        " items",
+        "Add a column item that names the item of each trial.",
+    ),
+    "answer_column_unclear": ProblemMessage(
+        "no column looks like written answers; looked at: {looked_at}",
+        "Choose the columns of answers.",
+        "Name them with --map answer=COLUMN, several times or as a glob.",
+    ),
+    "header_missing": ProblemMessage(
+        "the first row looks like data, and not like names of columns: {first}",
+        "Put a row with the names of the columns above it, such as worker, question and answer.",
+        "Put a row with the names of the columns above it, such as worker,question,answer; if they"
+        " are names, say what the columns hold with --map worker=COLUMN and --map answer=COLUMN.",
+    ),
+    "worker_column_unclear": ProblemMessage(
+        "no column looks like the workers' ids; looked at: {looked_at}",
+        _choose_worker,
+        _map_worker,
+    ),
     "rows_left_out": ProblemMessage(
         "there is no answer: {left_out}",
         "Check that the answers were saved.",
@@ -38,6 +90,7 @@ EXPORTS = {
     "mapped_column_unnamed": ProblemMessage(
         "it is not said which column holds the {what}; found: {found}",
         "Say which columns hold the workers' ids and the answers.",
+        "Say it with --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "mapped_column_twice": ProblemMessage(
         "one column is used twice",
@@ -45,6 +98,7 @@ EXPORTS = {
     ),
     "not_object_list": ProblemMessage(
         "this is no list of objects",
-        "Export JSON of Label Studio or Potato, or a table as CSV or XLSX.",
+        "Save a list of objects with the keys worker, question and answer, or a table as CSV or"
+        " XLSX.",
     ),
 }

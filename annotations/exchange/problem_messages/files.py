@@ -114,6 +114,9 @@ FILES = {
         "a quote that opens in this row is not closed",
         "Close it, or double it.",
     ),
+    "records_left_out": ProblemMessage(
+        "{count:,} of {total:,} records are left out: {reason} (first in line {line:,})",
+    ),
     "row_too_long": ProblemMessage(
         "the row has {fields}, the header has {width}",
         "Put quotes around a cell that holds a {delimiter} or a line break.",
@@ -154,6 +157,14 @@ FILES = {
     "workbook_old_format": ProblemMessage(
         "this is an old workbook (.xls) or one with a password",
         "Save it as .xlsx without a password, or export it as CSV.",
+    ),
+    "pictures_busy": ProblemMessage(
+        "too many pictures are being read at the moment",
+        "Send it again in a moment.",
+    ),
+    "too_many_columns": ProblemMessage(
+        "the file has {n:,} columns, and {most:,} are read",
+        "Leave out the columns that hold no answers.",
     ),
     "workbook_too_large": ProblemMessage(
         "the workbook is larger than is read: {error}",

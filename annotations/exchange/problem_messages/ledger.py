@@ -13,6 +13,10 @@ LEDGER = {
         "{reason}",
         "Cancel that round first, or take another name for the round if it is one more bonus.",
     ),
+    "bonus_of_other_currency": ProblemMessage(
+        "{reason}",
+        "Take another name for the round, or change the currency of the collection.",
+    ),
     "no_payment_in_file": ProblemMessage(
         "there is no payment in it",
         "Check that it was saved.",

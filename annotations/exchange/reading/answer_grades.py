@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.header import Column, ColumnNames
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problem, Problems
-from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.outside_information import grade_in
 from annotations.exchange.reading.tables import OpenTable, open_table
 
@@ -109,7 +110,7 @@ def _records(
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
     weights: dict[tuple[str, str, str], tuple[int, float]] = {}
     for line, cells, _ in table.rows:
-        worker, model, question, _, expert, settles = (cleaned(cell or "") for cell in cells[:6])
+        worker, model, question, _, expert, settles = (clean_id(cell or "") for cell in cells[:6])
         grade = grade_in(problems, line, cells[3] or "")
         if not question:
             problems.add_code(line, "question", "graded_question_missing")

@@ -19,6 +19,7 @@ from annotations.exchange.facts import (
     model_columns,
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
+from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.model_replies import THINKING_KEPT, read_reply, thinking_notes
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates, note_of
@@ -162,7 +163,7 @@ class AnswerRows:
         checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS) + len(READ_IN)
         row = -1
         for row, (line, cells, extra) in enumerate(self.table.rows):
-            text = cells[2] if cells[2] and not cells[2].isspace() else ""
+            text = "" if is_blank(cells[2]) else cells[2]
             facts = None
             sound = True
             if self.of_export:
@@ -201,7 +202,7 @@ class AnswerRows:
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or there was none."""
-        self._checks.finish(self.n_rows)
+        self._checks.finish(self.n_rows, self.table)
 
 
 def read_model_answers(
@@ -231,7 +232,7 @@ def read_model_answers(
             if checks.problems.total > before:
                 continue
         ids = checks.ids(line, raw_model, raw_question)
-        text = text if text and not text.isspace() else ""
+        text = "" if is_blank(text) else text
         status = checks.status(line, raw_status, text)
         if ids is None or status is None:
             continue
@@ -257,7 +258,7 @@ def read_model_answers(
             n_repeated += 1
         else:
             checks.conflict(line, model, question, first.line, "text")
-    checks.finish(row + 1)
+    checks.finish(row + 1, table)
     facts = _facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(thinking_notes(sum(bool(one.thinking) for one in records)))
     return ModelAnswerFile(*facts, records)
@@ -298,8 +299,19 @@ def same_text(one: str, other: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """A text trimmed and in Unicode's NFC, the way ids are kept."""
+    """Return a text trimmed and in Unicode's NFC; for ids see `reading.ids.clean_id`."""
     return unicodedata.normalize("NFC", text).strip()
+
+
+def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
+    """Raise `InputError` if a file has problems, with its damaged ids first; else warn of its ids.
+
+    Of several ids a spreadsheet may have made one, whose answers then contradict each other.
+    """
+    if problems.total and notes.n_damaged:
+        problems.put_first_code("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
+    problems.raise_if_any()
+    table.warnings.extend(notes.warnings)
 
 
 class _Checks:
@@ -308,6 +320,7 @@ class _Checks:
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
         self._who = who
+        self._notes = IdNotes()
         # As typed -> as kept and its number. One string for each id however often it occurs, and
         # a pair of ids is one int: half the memory of a tuple, which tells with a million rows.
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
@@ -334,7 +347,7 @@ class _Checks:
         return None
 
     def _learn(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
-        name = cleaned(raw)
+        name = self._notes.clean(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
         number = numbers.setdefault(name + of_panel, len(numbers))
@@ -389,8 +402,11 @@ class _Checks:
             what=what,
         )
 
-    def finish(self, n_rows: int) -> None:
-        """Raise `InputError` if anything was wrong or there was no data row."""
+    def finish(self, n_rows: int, table: OpenTable) -> None:
+        """Raise `InputError` if anything was wrong or there was no data row.
+
+        What is to be noted of the ids goes into the warnings of the table.
+        """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")
-        self.problems.raise_if_any()
+        finish_ids(self._notes, self.problems, table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.prompts import PromptItem
@@ -55,20 +56,20 @@ def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> Chan
         for name, value in (("prompt", prompt), ("reason", reason)):
             if not value.strip():
                 problems.add_code(line, name, "change_value_missing", name=name)
-        place = _place(by_id.get(cleaned(item)), cleaned(language).lower(), variant.strip())
+        place = _place(by_id.get(clean_id(item)), clean_id(language).lower(), variant.strip())
         if place is None:
             problems.add_code(
                 line,
                 "variant",
                 "wording_unknown",
-                item=cleaned(item),
+                item=clean_id(item),
                 language=cleaned(language) or "(none)",
                 variant=variant,
             )
-        elif (cleaned(item), place) in found:
+        elif (clean_id(item), place) in found:
             problems.add_code(line, "variant", "wording_changed_twice")
         elif problems.total == before:
-            found[cleaned(item), place] = ChangedPrompt(prompt, cleaned(reason))
+            found[clean_id(item), place] = ChangedPrompt(prompt, cleaned(reason))
     problems.raise_if_any()
     return ChangedPrompts(table.name, table.sha256, found)
 

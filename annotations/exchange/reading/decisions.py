@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.money import AmountError, amount_of
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import category_named, wrong_with
@@ -73,8 +74,8 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
         worker, decision, category, reason, panel, bonus = map(str, cells)
         one = GivenDecision(
             line,
-            cleaned(worker),
-            cleaned(panel),
+            clean_id(worker),
+            clean_id(panel),
             cleaned(decision).casefold(),
             category_named(category),
             cleaned(reason),

@@ -153,6 +153,8 @@ def _encoding_by_nul(head: bytes) -> str | None:
     # In UTF-16 every other byte of ASCII, hence of a header line, is NUL.
     head = head[: len(head) // 2 * 2]
     even, odd = head[0::2].count(0), head[1::2].count(0)
+    if not head:
+        return None
     enough = 0.7 * len(head) / 2
     if odd >= enough and not even:
         return "utf-16-le"

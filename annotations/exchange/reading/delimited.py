@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 
 from annotations.exchange.defusing import restored_all
-from annotations.exchange.header import Column, Layout, Row, clean_name, lay_out
+from annotations.exchange.header import Column, Layout, Row, clean_name, lay_out, refuse_columns
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
 
 LONGEST_HEADER = 100_000
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
-_BLANK = re.compile("[\\s,;]*")
-_DECLARED = re.compile("sep=([,;\t])\\s*", re.IGNORECASE)
+COMPARED = 10
+"""Lines under the header that tell which sign parts the cells."""
+LONGEST_COMPARED = 20_000
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_BLANK = re.compile("[\\s,;|]*")
+_DECLARED = re.compile(
+    r"""\s*["'\ufeff]*\s*sep\s*=\s*["']?([,;|\t]|\\t)["']?\s*["']?[\s,;|]*""", re.IGNORECASE
+)
 
 
 def read_delimited(
@@ -32,7 +37,8 @@ def read_delimited(
 ) -> Iterator[Row]:
     """The data rows of a CSV or TSV file, with the line in which each begins.
 
-    Without `delimiter` it is found out from the header line: comma, semicolon or tab. Blank lines
+    Without `delimiter` it is found out from the header line: comma, semicolon,
+    tab or vertical bar. Blank lines
     are skipped, and rows of blank cells however many, as a workbook's are. A row may end before the
     header's last columns if `may_lack` names them all, in any case. Ragged rows and quotes that do
     not close are noted in `problems` and left out; a quote that swallows the file ends the reading.
@@ -45,15 +51,18 @@ def read_delimited(
         number += 1
         if declared := _DECLARED.fullmatch(line):
             # Spreadsheets in some countries put this line before the header.
-            delimiter = delimiter or declared.group(1)
+            delimiter = delimiter or declared.group(1).replace("\\t", "\t")
         elif not _BLANK.fullmatch(line):
             first = line
             break
     if not first:
         raise empty_file(source.name)
 
-    delimiter = delimiter or _delimiter_of(first, columns)
-    together = chain([first], lines)
+    more: list[str] = []
+    if not delimiter:
+        more = list(islice(lines, COMPARED))
+        delimiter = _delimiter_of(first, more, columns)
+    together = chain([first], more, lines)
     if bare_quotes:
         reader = csv.reader(together, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
@@ -63,6 +72,7 @@ def read_delimited(
     problems.raise_if_any()  # what follows a broken header is no header
     if header is None:
         raise empty_file(source.name)
+    refuse_columns(source.name, len(header[1]))
     layout = lay_out(header[1], columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)
@@ -78,16 +88,31 @@ def _shortest(header: Sequence[str], may_lack: Collection[str]) -> int:
     return shortest
 
 
-def _delimiter_of(line: str, columns: Sequence[Column]) -> str:
+def _delimiter_of(line: str, more: Sequence[str], columns: Sequence[Column]) -> str:
+    """Return the sign that parts the cells: by the names wanted, by rows of one width, by cells."""
     wanted = {name.casefold() for column in columns for name in column.names}
     line = line[:LONGEST_HEADER]  # csv refuses longer fields, and would do so here unheard
 
-    def fitness(delimiter: str) -> tuple[int, int]:
+    def fitness(delimiter: str) -> tuple[int, bool, int]:
         cells = next(csv.reader([line], delimiter=delimiter))
         fields = [clean_name(cell).casefold() for cell in cells]
-        return len(wanted.intersection(fields)), len(fields)
+        return len(wanted.intersection(fields)), _is_even(line, more, delimiter), len(fields)
 
     return max(DELIMITERS, key=fitness)
+
+
+def _is_even(line: str, more: Sequence[str], delimiter: str) -> bool:
+    """Whether the first rows have as many cells as the header, and more than one."""
+    sample = [line, *more]
+    if sum(map(len, sample)) > LONGEST_COMPARED:
+        return False
+    try:
+        widths = [len(cells) for cells in csv.reader(sample, delimiter=delimiter) if cells]
+    except csv.Error:
+        return False
+    if len(more) == COMPARED and len(widths) > 2:
+        widths.pop()  # the last row may go on in a line that was not looked at
+    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
 
 
 def _records(

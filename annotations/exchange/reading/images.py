@@ -7,10 +7,16 @@ does not reach anybody.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
+import threading
+import time
 import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from annotations.exchange.problems import InputError
@@ -21,6 +27,12 @@ MOST_PIXELS = 40_000_000
 """Pixels (width times height) that are decoded: what a file of a few bytes may claim to hold."""
 LONGEST_SIDE = 1600
 """Pixels; a larger picture is made smaller."""
+
+SECONDS_TO_WAIT = 10.0
+"""How long a picture waits for its turn to be decoded."""
+
+_turn = threading.Lock()
+_file: Path | None = None
 
 WRITTEN: dict[str, dict[str, Any]] = {
     "JPEG": {"quality": 85, "optimize": True, "progressive": True},
@@ -46,11 +58,47 @@ class CheckedImage:
         return hashlib.sha256(self.content).hexdigest()
 
 
+def share_turns(file: Path) -> None:
+    """Take turns with all processes that name this file: one picture of a site at a time."""
+    global _file  # noqa: PLW0603, a bound of this process, as the lock is
+    _file = file
+
+
+@contextmanager
+def _own_turn(name: str) -> Iterator[None]:
+    """Wait until no other picture is decoded; `InputError` where that takes too long.
+
+    A decoded picture takes some 160 MB, so as many as come at once would take all memory.
+    """
+    until = time.monotonic() + SECONDS_TO_WAIT
+    with ExitStack() as stack:
+        if not _turn.acquire(timeout=SECONDS_TO_WAIT):
+            raise InputError.from_code(name, "pictures_busy")
+        stack.callback(_turn.release)
+        if _file is not None:
+            shared = stack.enter_context(_file.open("ab"))
+            while not _is_locked(shared):
+                if time.monotonic() > until:
+                    raise InputError.from_code(name, "pictures_busy")
+                time.sleep(0.02)
+        yield
+
+
+def _is_locked(file: Any) -> bool:
+    """Lock a file of which the kernel lets go with the process; False while another one has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def read_image(content: bytes, name: str) -> CheckedImage:
     """Return the picture, upright, without what is no picture, its longest side at most 1600.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (whatever its name
-    says), claims too many pixels, moves, or cannot be decoded to its end.
+    says), claims too many pixels, moves, cannot be decoded to its end, or waits in vain for its
+    turn: one is decoded at a time.
     """
     # Imported when a picture comes: nothing else needs it.
     from PIL import Image, ImageOps, UnidentifiedImageError
@@ -67,17 +115,23 @@ def read_image(content: bytes, name: str) -> CheckedImage:
         raise _too_many_pixels(name) from None
     except Exception as error:  # a damaged header, in any of the ways of three formats
         raise _damaged(name) from error
-    with opened:
+    with opened, _own_turn(name):
         kind = "JPEG" if opened.format == "MPO" else str(opened.format)  # a telephone's JPEG
         if opened.width * opened.height > MOST_PIXELS:
             raise _too_many_pixels(name)
         if kind != "JPEG" and getattr(opened, "n_frames", 1) > 1:
             raise InputError.from_code(name, "moving_picture")
         try:
+            # A large JPEG is decoded at a half, a quarter or an eighth, no smaller than it is kept.
+            part = min(1.0, LONGEST_SIDE / max(opened.size))
+            opened.draft(None, (round(opened.width * part), round(opened.height * part)))
             opened.load()
             see_through = opened.has_transparency_data and kind != "JPEG"
-            picture = ImageOps.exif_transpose(opened).convert("RGBA" if see_through else "RGB")
+            # Made smaller before it is turned: a copy of the whole takes as much memory again.
+            mode = "RGBA" if see_through else "RGB"
+            picture = opened if opened.mode == mode else opened.convert(mode)
             picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            picture = ImageOps.exif_transpose(picture)
             # A new picture of the same pixels: what else the file said does not come along.
             bare = Image.new(picture.mode, picture.size)
             bare.paste(picture)

@@ -104,10 +104,11 @@ def read_jsonlines(
                 if not shapes:
                     problems.raise_if_any()
                 continue
-        suspicious = "\\u" in line
-        cells = _wanted_cells(record, shape, columns, number, problems, suspicious)
+        if "\\u" in line and not _is_writable(record, number, problems):
+            continue
+        cells = _wanted_cells(record, shape, columns, number, problems)
         if cells is not None:
-            yield number, cells, _other_cells(record, shape, number, problems, suspicious)
+            yield number, cells, _other_cells(record, shape)
     if not shapes:
         problems.raise_if_any()
         raise empty_file(source.name)
@@ -162,7 +163,6 @@ def _wanted_cells(
     columns: Sequence[Column],
     line: int,
     problems: Problems,
-    suspicious: bool,
 ) -> tuple[str, ...] | None:
     cells = []
     for key, column in zip(shape.wanted, columns, strict=True):
@@ -175,15 +175,11 @@ def _wanted_cells(
             kind = {bool: "true or false", list: "a list", dict: "an object"}[type(value)]
             problems.add_code(line, key, "cell_not_text", name=column.key, kind=kind)
             return None
-        if suspicious and not _writable(value, key, line, problems):
-            return None
         cells.append(value)
     return tuple(cells)
 
 
-def _other_cells(
-    record: dict[str, object], shape: _Shape, line: int, problems: Problems, suspicious: bool
-) -> tuple[str, ...]:
+def _other_cells(record: dict[str, object], shape: _Shape) -> tuple[str, ...]:
     cells = [""] * shape.width
     for position, key in shape.others:
         value = record[key]
@@ -191,16 +187,31 @@ def _other_cells(
             cells[position] = value
         elif value is not None:
             cells[position] = json.dumps(value, ensure_ascii=False)
-        if suspicious:
-            _writable(cells[position], key, line, problems)
     return tuple(cells)
 
 
-def _writable(text: str, key: str | None, line: int, problems: Problems) -> bool:
-    found = _UNWRITABLE.search(text)
-    if found is None:
-        return True
-    code = f"\\u{ord(found.group()):04x}"
-    what = "a NUL character" if code == "\\u0000" else f"half a surrogate pair ({code})"
-    problems.add_code(line, key, "cell_unwritable", what=what)
-    return False
+def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
+    """Return whether no value of a line, wanted or not, holds what cannot be stored; note each."""
+    sound = True
+    for key, value in record.items():
+        text = value if isinstance(value, str) else "".join(_texts(value))
+        found = _UNWRITABLE.search(text)
+        if found is not None:
+            sound = False
+            code = f"\\u{ord(found.group()):04x}"
+            what = "a NUL character" if code == "\\u0000" else f"half a surrogate pair ({code})"
+            problems.add_code(line, key, "cell_unwritable", what=what)
+    return sound
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value, keys too, parted by a blank."""
+    if isinstance(value, str):
+        yield f"{value} "
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _texts(key)
+            yield from _texts(one)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import cleaned
@@ -78,17 +79,17 @@ def read_judgements(given: Readable) -> JudgementFile:
     for line, cells, _ in table.rows:
         item, system, language, judge, repeat, raw, reply = cells
         before = problems.total
-        if not cleaned(item):
+        if not clean_id(item):
             problems.add_code(line, "item", "row_name_missing", name="item")
         score, reason = _score(problems, line, raw)
         if problems.total == before:
             found.append(
                 GivenJudgement(
                     line,
-                    cleaned(item),
-                    cleaned(system) or SYSTEM,
+                    clean_id(item),
+                    clean_id(system) or SYSTEM,
                     cleaned(language).lower(),
-                    cleaned(judge) or JUDGE,
+                    clean_id(judge) or JUDGE,
                     cleaned(repeat) or "1",
                     score,
                     read_reply(reply).text,

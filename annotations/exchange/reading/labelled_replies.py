@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
@@ -72,7 +73,7 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
         else:
             found.append(
                 LabelledReply(
-                    line, read_reply(text).text or text, label == UNANSWERABLE, cleaned(item)
+                    line, read_reply(text).text or text, label == UNANSWERABLE, clean_id(item)
                 )
             )
     if not problems.total and {one.unanswerable for one in found} != {True, False}:

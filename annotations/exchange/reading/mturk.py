@@ -17,8 +17,9 @@ from itertools import chain, islice
 
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
+from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
@@ -104,7 +105,7 @@ class MturkRows:
     ) -> None:
         self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers
-        self.problems = Problems(source_of(path).name)
+        self.problems, self._ids = Problems(source_of(path).name), IdNotes()
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
         self.metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
@@ -161,7 +162,7 @@ class MturkRows:
                     wording = self._wording(inputs, field)
                     self.questions[question] = MturkQuestion(wording, inputs, line)
                 row = first + at
-                text = "" if text.isspace() else text
+                text = "" if is_blank(text) else text
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
 
@@ -206,7 +207,7 @@ class MturkRows:
         self, line: int, cells: Sequence[str], aside: dict[str, str], given: dict[str, str]
     ) -> tuple[str, str, AnswerFacts] | None:
         before = self.problems.total
-        hit, worker = cleaned(cells[0]), cleaned(cells[1])
+        hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
                 self.problems.add_code(line, name, "assignment_id_missing", name=name)
@@ -289,4 +290,4 @@ class MturkRows:
         """Raise `InputError` if a row was bad or there was none."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")
-        self.problems.raise_if_any()
+        finish_ids(self._ids, self.problems, self.table)

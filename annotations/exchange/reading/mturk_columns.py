@@ -8,12 +8,14 @@ cell, the worker's age, a browser. A form of Crowd HTML elements sends all field
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from annotations.exchange.column_names import is_demographic, is_personal, plain_name
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.source import Readable, source_of
@@ -38,24 +40,27 @@ class AnswerColumn:
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
     it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
-    assignments gave it one value.
+    assignments gave it one value, `of_person` that its name is that of a fact about the person.
     """
 
     name: str
     samples: list[str] = field(default_factory=list)
     echoes: str = ""
     of_worker: bool = False
+    of_person: bool = False
 
     @property
     def is_answer(self) -> bool:
         """Whether it is proposed as an answer."""
-        return not (self.echoes or self.of_worker)
+        return not (self.echoes or self.of_worker or self.of_person)
 
     @property
     def reason(self) -> str:
         """Why it is not, in a few words."""
         if self.echoes:
             return f"the same as {INPUT}{self.echoes}"
+        if self.of_person:
+            return "a fact about the worker"
         return "one value for each worker" if self.of_worker else ""
 
 
@@ -64,14 +69,16 @@ def spelled(names: Iterable[str]) -> list[str]:
     return [_spelled(name) for name in names]
 
 
+_PREFIX = re.compile(r"\s*(answer|input)\s*\.\s*(?=\S)", re.IGNORECASE)
+_OWN = {plain_name(name): name for name in (*TAKEN_BACK, TASK_ANSWERS)}
+
+
 @lru_cache(1024)  # asked of each row anew, as files of JSON Lines name more columns on their way
 def _spelled(name: str) -> str:
-    for own in (*TAKEN_BACK, TASK_ANSWERS):
-        if name.casefold() == own.casefold():
-            return own
-    for prefix in (ANSWER, INPUT):
-        if name[: len(prefix)].casefold() == prefix.casefold():
-            return prefix + name[len(prefix) :]
+    if (own := _OWN.get(plain_name(name))) is not None:
+        return own
+    if prefix := _PREFIX.match(name):
+        return f"{prefix[1].capitalize()}.{name[prefix.end() :]}"
     return name
 
 
@@ -113,7 +120,7 @@ def columns_of(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColu
     found = [one.judged(repeating) for one in seen.values()]
     if found and not any(column.is_answer for column in found):
         for column in found:
-            column.echoes, column.of_worker = "", False
+            column.echoes, column.of_worker, column.of_person = "", False, False
     return found
 
 
@@ -133,7 +140,13 @@ def chosen(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -
 
 
 def _matches(name: str, globs: Iterable[str]) -> bool:
-    return any(fnmatchcase(ANSWER + name, g) or fnmatchcase(name, g) for g in globs)
+    spellings = (ANSWER + name, name)
+    return any(
+        fnmatchcase(one, spelling)
+        for one in spellings
+        for g in globs
+        for spelling in (g, _spelled(g))
+    )
 
 
 class _Seen:
@@ -161,8 +174,10 @@ class _Seen:
 
     def judged(self, repeating: set[str]) -> AnswerColumn:
         """The column, with what all rows together say of it."""
+        name = self.column.name
         if self.n_filled >= REPEATING:
             self.column.echoes = min(self.inputs or {""}).removeprefix(INPUT)
+            self.column.of_person = is_demographic(name) or is_personal(name)
             values = [self.of_workers.get(worker, "") for worker in repeating]
             self.column.of_worker = len(values) >= REPEATING and all(values)
         return self.column

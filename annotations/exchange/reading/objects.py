@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.decoding import TextFile, open_text
 from annotations.exchange.reading.json_document import Located, read_json
 from annotations.exchange.reading.source import Source
@@ -101,7 +101,7 @@ def id_of(value: Any) -> str | None:
     if value is None:
         return ""
     if isinstance(value, str):
-        return cleaned(value)
+        return clean_id(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

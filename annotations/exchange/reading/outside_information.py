@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.header import Column, ColumnNames, clean_name
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.tables import ACCEPTED, open_table
 
@@ -62,7 +63,7 @@ def read_workers(
         table = open_table(path, (Column("worker", (columns.worker,)),), problems)
         sha256 = table.sha256
         for line, (raw,), _ in table.rows:
-            worker = cleaned(raw)
+            worker = clean_id(raw)
             if worker:
                 lines.setdefault(worker, line)
             else:
@@ -71,7 +72,7 @@ def read_workers(
         source = open_text(path)
         sha256 = source.sha256
         for line, text in enumerate(source.lines(newline=""), 1):
-            if worker := cleaned(text):
+            if worker := clean_id(text):
                 lines.setdefault(worker, line)
     if not lines and not problems.total:
         problems.add_code(None, None, "no_worker")
@@ -92,7 +93,7 @@ def given_workers(given: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerL
         rows = list(csv.reader([given], strict=True, skipinitialspace=True))
     except csv.Error as error:
         raise InputError.from_code(given[:60], "worker_list_unquoted") from error
-    ids = [worker for row in rows for cell in row if (worker := cleaned(cell))]
+    ids = [worker for row in rows for cell in row if (worker := clean_id(cell))]
     if not ids:
         raise InputError.from_code(given[:60], "worker_list_empty")
     digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
@@ -127,7 +128,7 @@ def read_anchors(
     records: list[AnchorRecord] = []
     seen: dict[tuple[str, str], int] = {}
     for line, (raw_worker, raw_question, raw_grade), _ in table.rows:
-        worker, question = cleaned(raw_worker), cleaned(raw_question)
+        worker, question = clean_id(raw_worker), clean_id(raw_question)
         for name, value in (("worker", worker), ("question", question)):
             if not value:
                 problems.add_code(line, name, "id_missing", name=name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import STATUSES, squashed, status_named
 from annotations.exchange.reading.answers import cleaned
@@ -104,7 +105,7 @@ def read_statuses(given: Readable) -> StatusFile:
         before = problems.total
         for column, one in (("Submission id", submission), ("Participant id", participant)):
             if not _is_withheld(one):
-                _check_id(problems, first, line, column, cleaned(one))
+                _check_id(problems, first, line, column, clean_id(one))
         known = status_named(status)
         if known is None:
             problems.add_code(
@@ -123,14 +124,14 @@ def read_statuses(given: Readable) -> StatusFile:
             rows.append(
                 GivenStatus(
                     line,
-                    cleaned(_told(submission)),
-                    cleaned(_told(participant)),
+                    clean_id(_told(submission)),
+                    clean_id(_told(participant)),
                     known,
                     begun,
                     ended,
                     seconds,
                     cleaned(code)[:LONGEST_CODE],
-                    cleaned(study),
+                    clean_id(study),
                 )
             )
     if not rows and not problems.total:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
@@ -116,19 +117,19 @@ def _rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenR
         system, item, language, variant, text, status, reason = cells
         before = problems.total
         for name, value in (("item", item), ("variant", variant)):
-            if not cleaned(value):
+            if not clean_id(value):
                 problems.add_code(line, name, "row_name_missing", name=name)
-        text = text if text and not text.isspace() else ""
+        text = "" if is_blank(text) else text
         known = _status(problems, line, status, text)
         read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
         _short_enough(problems, line, read.text)
         if problems.total == before:
             yield GivenReply(
                 line,
-                cleaned(system) or SYSTEM,
-                cleaned(item),
+                clean_id(system) or SYSTEM,
+                clean_id(item),
                 cleaned(language).lower(),
-                cleaned(variant),
+                clean_id(variant),
                 read.text,
                 read.status,
                 thinking=read.thinking,
@@ -164,7 +165,7 @@ def _submissions(given: Readable, keep_thinking: bool) -> ReplyFile:
             )
         told = SubmissionFacts(
             *(
-                cleaned(str(one[name])) if isinstance(one.get(name), str | int) else ""
+                clean_id(str(one[name])) if isinstance(one.get(name), str | int) else ""
                 for name in SubmissionFacts.__dataclass_fields__
             )
         )
@@ -184,7 +185,7 @@ def _questions(
             continue
         name, turns = question.get("questionid"), question.get("turns")
         before = problems.total
-        if isinstance(name, bool) or not isinstance(name, str | int) or not cleaned(str(name)):
+        if isinstance(name, bool) or not isinstance(name, str | int) or not clean_id(str(name)):
             problems.add_code(question.line, "questionid", "questionid_missing")
         if not isinstance(turns, list) or not turns:
             problems.add_code(question.line, "turns", "turns_missing")
@@ -202,7 +203,7 @@ def _questions(
         yield GivenReply(
             question.line,
             told.system or SYSTEM,
-            cleaned(str(name)),
+            clean_id(str(name)),
             told.language.lower(),
             "",
             "\n\n".join(answers),

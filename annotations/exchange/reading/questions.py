@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from annotations.exchange.facts import Note, object_of
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.languages import canonical, is_known
@@ -235,7 +235,7 @@ def differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]
 def _question(
     line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
 ) -> QuestionRecord:
-    name, text, passage = cleaned(cells[0]), cells[1].strip(), cleaned(cells[2])
+    name, text, passage = clean_id(cells[0]), cells[1].strip(), clean_id(cells[2])
     found.extend(_texts("question", name, text, LONGEST_QUESTION))
     choices = tuple(_listed("choices", aside, found, nested=False))
     accepted = tuple(_listed("accepted_answers", aside, found, nested=True))
@@ -272,7 +272,7 @@ def _question(
 def _passage(
     line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
 ) -> PassageRecord:
-    name, text = cleaned(cells[0]), cells[1].strip()
+    name, text = clean_id(cells[0]), cells[1].strip()
     found.extend(_texts("passage", name, text, LONGEST_PASSAGE))
     title, language = _short("title", aside), _short("language", aside)
     written = _word("format", aside, FORMATS, found)
@@ -299,7 +299,7 @@ def _too_long(record: object, *names: str) -> Iterator[Found]:
 
 
 def _short(name: str, aside: dict[str, str]) -> str:
-    return cleaned(aside.pop(name, ""))
+    return clean_id(aside.pop(name, ""))
 
 
 def _word(name: str, aside: dict[str, str], known: tuple[str, ...], found: list[Found]) -> str:

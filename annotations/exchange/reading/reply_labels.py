@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.reading.word_problems import form_of
@@ -114,7 +114,7 @@ def _not_there(problems: Problems, label: ReplyLabel, item_is_known: bool) -> No
 
 
 def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
-    name, person, word, system, form = (cleaned(cell) for cell in cells)
+    name, person, word, system, form = (clean_id(cell) for cell in cells)
     person = person.removeprefix(HUMAN).strip()
     before = problems.total
     if not name:

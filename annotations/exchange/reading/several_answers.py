@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from annotations.exchange.ids import is_blank
 from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
@@ -274,7 +275,7 @@ def _reply(
     text = one.get("reply")
     if text is not None and not isinstance(text, str):
         problems.add_code(line, "reply", "reply_no_text")
-    text = text if isinstance(text, str) and not text.isspace() else ""
+    text = text if isinstance(text, str) and not is_blank(text) else ""
     answers = _answers(problems, line, one.get("answers"))
     tokens = _first_tokens(problems, line, one.get("first_token"))
     confidence = one.get("confidence")

@@ -16,6 +16,8 @@ from annotations.exchange.reading.workbook import read_workbook
 
 ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
 
+ALIKE = {".results": ".tsv"}
+"""Endings of tools that write a table under a name of their own, such as Mechanical Turk's."""
 OTHERWISE = "Save the answers in one of these formats."
 INSTEAD = {
     ".xls": "Save it as .xlsx, or export it as CSV.",
@@ -61,7 +63,7 @@ def open_table(
     first row, for a file that cannot be read as a whole.
     """
     origin = source_of(given)
-    kind = origin.suffix
+    kind = ALIKE.get(origin.suffix, origin.suffix)
     kept_aside: list[str] = []
     marks: set[str] = set()
     stamp = origin.stamp()

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotations.exchange.facts import Note
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
@@ -280,10 +281,10 @@ def _reply(
     problems: Problems, line: int, cells: tuple[str, ...], keep_thinking: bool
 ) -> WordProblemReply | None:
     name, text, system, form, word, reason = cells
-    item = cleaned(name)
+    item = clean_id(name)
     if not item:
         problems.add_code(line, "id", "problem_id_missing")
-    text = "" if text.isspace() else text
+    text = "" if is_blank(text) else text
     status = status_of(word, text, line, problems)
     if not item or status is None:
         return None
@@ -291,7 +292,7 @@ def _reply(
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
-    model = cleaned(system) or "model"
+    model = clean_id(system) or "model"
     return WordProblemReply(line, model, item, form_of(form), *read.parts)
 
 

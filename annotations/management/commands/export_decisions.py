@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.writing.formats import write_chunks
+from annotations.ledger.bonuses import CurrencyError
 from annotations.ledger.exporting import FORMATS, ListWanted, NoListError
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
@@ -50,7 +51,7 @@ class Command(DeskCommand):
             wanted = ListWanted(options["batch"], user, str(options["output"]))
             chunks, said = FORMATS[options["format"]](version, wanted)
             write_chunks(options["output"], chunks)
-        except (InputError, NoListError) as error:
+        except (InputError, NoListError, CurrencyError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         for line in said:
             self.stdout.write(line)

@@ -64,6 +64,7 @@ class BonusRoundSerializer(serializers.Serializer[Any]):
     round = serializers.CharField()
     parts = serializers.BooleanField(source="is_part", help_text="Whether it is parts of the pay.")
     states = PayStandingSerializer(many=True)
+    currency = serializers.CharField(help_text="Of all its payments; empty where it has several.")
     planned = MoneyField(help_text="What confirming it asks for.")
     unsent = MoneyField(help_text="What cancelling it asks for.")
 

@@ -15,7 +15,13 @@ from rest_framework.response import Response
 
 from annotations.exchange.prolific import CATEGORIES, DECISIONS
 from annotations.ledger import deciding
-from annotations.ledger.bonuses import OVER, STATES, OtherAmountError, OtherTotalError
+from annotations.ledger.bonuses import (
+    OVER,
+    STATES,
+    CurrencyError,
+    OtherAmountError,
+    OtherTotalError,
+)
 from annotations.models import Decision, QuestionSetVersion, Submission
 from annotations.web.pages import AS_ADDED, page_of
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -282,6 +288,8 @@ def refused_payment() -> Iterator[None]:
     except OtherTotalError as error:
         now = {"total": f"{error.total:.2f}"}
         raise conflict("other_total", now, said=error.said, total=error.total) from None
-    except (OtherAmountError, deciding.WithdrawnError) as error:
-        said = f"Nothing was planned: {error}."
+    except (OtherAmountError, CurrencyError, deciding.WithdrawnError) as error:
+        said = f"Nothing was done: {error}."
+        if not isinstance(error, CurrencyError):
+            said = f"Nothing was planned: {error}."
         raise ApiProblem("conflict", said, reason=error.code) from None

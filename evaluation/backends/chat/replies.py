@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
 from evaluation.backends.chat.contract import ChatModel, ChatRequest, Fault, Reply
@@ -87,7 +87,7 @@ def _read(path: Path) -> dict[tuple[str, int | None], _Line]:
     lines: dict[tuple[str, int | None], _Line] = {}
     for number, cells, _ in table.rows:
         question, text, sample, status, reason, delay, failures = cells
-        question, text = cleaned(question), text if text.strip() else ""
+        question, text = clean_id(question), "" if is_blank(text) else text
         before = problems.total
         if not question:
             problems.add(number, "question", "the question is missing", "Fill in the id.")

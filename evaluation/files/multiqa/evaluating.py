@@ -16,7 +16,8 @@ from evaluation.files.metrics import (
     study_summary,
     write_metrics,
 )
-from evaluation.files.multiqa.mapping import FieldMapping, read_mapped
+from evaluation.files.multiqa.field_mapping import FieldMapping
+from evaluation.files.multiqa.mapping import read_mapped
 from evaluation.files.multiqa.reading import (
     AS_OURS,
     ItemsFile,

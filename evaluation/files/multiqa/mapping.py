@@ -10,161 +10,135 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from annotations.exchange import InputError
+from annotations.exchange.ids import clean_id
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.source import source_of
+from evaluation.files.multiqa.field_mapping import FieldMapping, Form, Paths
 from evaluation.files.multiqa.reading import Fault, ItemsFile, item_of
 from evaluation.files.problem_messages import file_error, note_problem
 from evaluation.flow.multiqa.answering import LETTERS
-from evaluation.flow.multiqa.items import CHOICE, KINDS, MATCHERS, MultiqaItem
+from evaluation.flow.multiqa.items import CHOICE, MultiqaItem
 
-Paths = tuple[str, ...]
 MISSING = object()
+YES = frozenset({"1", "1.0", "true", "yes"})
+NO = frozenset({"0", "0.0", "false", "no"})
+OPTION_TEXTS = ("value", "text", "option_text", "content", "option", "choice", "answer")
+OPTION_LABELS = ("key", "label", "id", "letter", "option_id", "idx", "index")
+"""Keys of an option that is an object, the likelier first."""
+ROW_KEYS = frozenset({"row", "row_idx", "truncated_cells"})
+MOST_REASONS = 10
 ACCEPTED = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
-class Form(StrEnum):
-    """What the answers of a record are."""
-
-    TEXT = "text"
-    LABEL = "label"
-    PLACE = "place"
-    FLAGS = "flags"
-    YES_NO = "yes_no"
-
-
-@dataclass(frozen=True)
-class FieldMapping:
-    """Where the fields of an item stand in a record.
-
-    Attributes
-    ----------
-    kind, matcher, dataset : of all items; a data set may be a path too, as `dataset_from`.
-    records : where the records are in a JSON document; each line of JSON Lines, each row is one.
-    item : the id; without one items are numbered from 1.
-    question, context, choices, answers, labels : paths, alternatives in their order. Without
-        `choices` of the kind choice there are `fixed_choices`.
-    answers_are : texts; labels, which stand beside the choices in `labels` (the keys of an object
-        of choices without it); places from 0; flags, one for each choice; yes or no.
-    parted_by : what parts several answers in a cell.
-    unanswerable : where a record says that it has no answer.
-    header : names of the columns of a CSV file without a header.
-    """
-
-    kind: str
-    question: Paths
-    answers: Paths
-    records: Paths = ("*",)
-    item: Paths = ()
-    context: Paths = ()
-    choices: Paths = ()
-    fixed_choices: tuple[str, ...] = ()
-    labels: Paths = ()
-    answers_are: Form = Form.TEXT
-    parted_by: str = ""
-    unanswerable: Paths = ()
-    matcher: str = ""
-    dataset: str = ""
-    dataset_from: Paths = ()
-    header: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a mapping that somebody wrote, a JSON object of these fields.
-
-        Raises `InputError`.
-        """
-        try:
-            given = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            cause = getattr(error, "strerror", None) or str(error)
-            raise file_error(str(path), "mapping_unreadable", cause=cause) from error
-        problems = Problems(path.name)
-        if not isinstance(given, dict):
-            note_problem(problems, None, None, "mapping_no_object")
-            problems.raise_if_any()
-        values = {name: _checked(name, value, problems) for name, value in given.items()}
-        for name in ("kind", "question", "answers"):
-            if name not in values:
-                note_problem(problems, None, name, "field_missing")
-        problems.raise_if_any()
-        return cls(**values)
-
-
-ONE_OF: Mapping[str, Sequence[str]] = {
-    "kind": KINDS,
-    "matcher": MATCHERS,
-    "answers_are": tuple(Form),
-}
-
-
-def _checked(name: str, value: Any, problems: Problems) -> Any:
-    """Return the value of a field of a mapping; what is wrong with it is noted."""
-    known = {one.name: one for one in fields(FieldMapping)}
-    if name not in known:
-        note_problem(problems, None, name, "field_unknown", known=", ".join(known))
-    elif isinstance(known[name].default, tuple) or name in ("question", "answers"):
-        listed = [value] if isinstance(value, str) else value
-        if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
-            return tuple(listed)
-        note_problem(problems, None, name, "field_no_path")
-    elif not isinstance(value, str):
-        note_problem(problems, None, name, "field_no_text")
-    elif name in ONE_OF and value not in ONE_OF[name]:
-        note_problem(problems, None, name, "field_no_choice", choices=", ".join(ONE_OF[name]))
-    elif name == "answers_are":
-        return Form(value)
-    return value
+class _UnreadableOptionsError(ValueError):
+    """Options are objects of which no key is known to hold a text."""
 
 
 def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
     """Read the items of a file of records, at most so many of its first ones.
 
     Records without an answer, and unanswerable ones, become items without an accepted answer,
-    which are left out of the numbers.
+    which are left out of the numbers. Bad records (no question, an answer that is no choice or
+    neither yes nor no, an id that another item has) are left out and counted by their reasons in
+    the warnings.
 
     Raises
     ------
-    InputError : the file cannot be read, or a record lacks its question or its answers, has an
-        answer that is no choice, or an id that another one has.
+    InputError : the file cannot be read, or every record is bad.
     """
     origin = source_of(path)
     problems = Problems(origin.name)
     items: dict[str, tuple[MultiqaItem, int]] = {}
-    n_rows = 0
-    for line, record, above in islice(_records(path, mapping), most):
+    bad = _BadRecords()
+    n_rows = n_repeated = 0
+    for line, wrapped, above in islice(_records(path, mapping), most):
         n_rows += 1
         found: list[Fault] = []
-        cells = _cells(record, above, mapping, n_rows, found)
+        record = _unwrapped(wrapped, found)
+        cells = {} if found else _cells(record, above, mapping, n_rows, found)
         item = item_of(cells, found) if not found else None
-        for fault in found:
-            problems.extend([fault.problem(problems.file, line, f"record {n_rows}: ")])
         if item is not None and not found:
             first, first_line = items.setdefault(item.item, (item, line))
-            if first is not item:
-                repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
-                note_problem(problems, line, None, "record_repeats_item", **repeats)
+            if first is item:
+                continue
+            if first == item:
+                n_repeated += 1
+                continue
+            repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
+            note_problem(problems, line, None, "record_repeats_item", **repeats)
+            bad.add(line, f"item {item.item[:60]} stands already in line {first_line}")
+            continue
+        reasons = [fault.problem(problems.file, line) for fault in found]
+        bad.add(line, reasons[0].reason)
+        for fault in found:
+            problems.extend([fault.problem(problems.file, line, f"record {n_rows}: ")])
     if not n_rows:
         looked = ", ".join(mapping.records)
         note_problem(problems, None, None, "no_records", looked=looked)
-    problems.raise_if_any()
+    if not items:
+        problems.raise_if_any()
     kept = list(items.values())
     return ItemsFile(
         origin.name,
         origin.digest(),
         n_rows,
-        0,
-        [],
+        n_repeated,
+        bad.warnings(n_rows),
         [item for item, _ in kept],
         [line for _, line in kept],
     )
+
+
+class _BadRecords:
+    """Counts the records that became no item, by their reasons, each with its first line."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, int]] = {}
+
+    def add(self, line: int, reason: str) -> None:
+        """Count one."""
+        count, first = self._found.get(reason, (0, line))
+        self._found[reason] = (count + 1, first)
+
+    def warnings(self, n_rows: int) -> list[str]:
+        """Return a sentence for each of the commonest reasons, and one for the others."""
+        counted = sorted(self._found.items(), key=lambda one: (-one[1][0], one[1][1]))
+        found = [
+            _sentence("records_left_out", count=count, total=n_rows, reason=reason, line=line)
+            for reason, (count, line) in counted[:MOST_REASONS]
+        ]
+        if others := counted[MOST_REASONS:]:
+            count, line = sum(n for _, (n, _) in others), min(first for _, (_, first) in others)
+            more = f"{len(others):,} other reasons"
+            found.append(
+                _sentence("records_left_out", count=count, total=n_rows, reason=more, line=line)
+            )
+        return found
+
+
+def _sentence(code: str, **values: object) -> str:
+    return f"{PROBLEM_MESSAGES[code].texts(values)[0]}."
+
+
+def _unwrapped(record: Any, found: list[Fault]) -> Any:
+    """Return a record without what the rows API of the hub puts around it."""
+    if not isinstance(record, dict):
+        found.append(Fault("", "record_no_object"))
+        return {}
+    row = record.get("row")
+    if not isinstance(row, dict) or not set(record) <= ROW_KEYS:
+        return record
+    if cut := record.get("truncated_cells"):
+        named = ", ".join(map(str, cut)) if isinstance(cut, list) else str(cut)
+        found.append(Fault("", "record_cut", {"cells": named[:60]}))
+    return row
 
 
 def _records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
@@ -183,17 +157,31 @@ def _records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any, tupl
         return
     if kind == ".json":
         document = _parsed("".join(source.lines("")), origin.name, None)
-        for path_ in mapping.records:
-            steps = path_.split(".")
-            found = [one for one in _walk(document, steps, ()) if isinstance(one[0], dict)]
-            if found:
-                for number, (record, above) in enumerate(found, 1):
-                    yield number, record, above
-                return
+        yield from _of_document(document, mapping.records)
         return
     for number, line in enumerate(source.lines("\n"), 1):
         if line.strip():
             yield number, _parsed(line, origin.name, number), ()
+
+
+def _of_document(document: Any, paths: Paths) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
+    if isinstance(document, dict) and _are_wrapped(document.get("rows")):
+        document = document["rows"]
+    for path in paths:
+        found = list(_walk(document, path.split("."), ()))
+        if not any(isinstance(record, dict) for record, _ in found):
+            continue
+        # In a list of records each is counted; of an object only its objects may be records.
+        is_list = isinstance(document, list) and path == "*"
+        records = found if is_list else [one for one in found if isinstance(one[0], dict)]
+        for number, (record, above) in enumerate(records, 1):
+            yield number, record, above
+        return
+
+
+def _are_wrapped(rows: Any) -> bool:
+    """Return whether these are rows of the hub's rows API."""
+    return isinstance(rows, list) and any(isinstance(one, dict) and "row" in one for one in rows)
 
 
 def _parsed(text: str, name: str, line: int | None) -> Any:
@@ -281,7 +269,11 @@ def _cells(
     if not question:
         looked = ", ".join(mapping.question)
         found.append(Fault("question", "question_not_found", {"looked": looked}))
-    choices, labels = _choices(record, above, mapping)
+    try:
+        choices, labels = _choices(record, above, mapping)
+    except _UnreadableOptionsError as error:
+        found.append(Fault("choices", "options_without_text", {"keys": str(error)}))
+        return {}
     answers = _answers(record, above, mapping, choices, labels, found)
     listed = choices if mapping.kind == CHOICE else []
     return {
@@ -308,6 +300,8 @@ def _choices(
     labels = _found(record, above, mapping.labels)
     if isinstance(value, str):
         value = _of_json(value)
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return _of_objects(value)
     if isinstance(value, dict):
         # Texts by their labels; of flags (a text and whether it is right) the keys are the texts.
         if mapping.answers_are is Form.FLAGS:
@@ -315,6 +309,18 @@ def _choices(
         return [_text(one) for one in value.values()], [str(key) for key in value]
     named = [] if labels is MISSING else [_text(one) for one in labels]
     return [_text(one) for one in (value if isinstance(value, list) else [value])], named
+
+
+def _of_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the texts and the labels of options that are objects, such as {"key", "value"}."""
+    text_key = next((key for key in OPTION_TEXTS if all(key in one for one in options)), None)
+    if text_key is None:
+        raise _UnreadableOptionsError(", ".join(map(str, options[0])))
+    labels = [key for key in OPTION_LABELS if all(key in one for one in options)]
+    return (
+        [_text(one[text_key]) for one in options],
+        [_text(one[labels[0]]) for one in options] if labels else [],
+    )
 
 
 def _answers(
@@ -342,8 +348,15 @@ def _answers(
         if not isinstance(flags, list) or len(flags) != len(choices):
             found.append(Fault("answers", "flags_uneven"))
             return []
-        return [text for text, flag in zip(choices, flags, strict=True) if _is_yes(flag)]
-    given = [one for one in (value if isinstance(value, list) else [value]) if one is not None]
+        read_flags = [_yes_or_no(flag) for flag in flags]
+        if None in read_flags:
+            unknown = _text(flags[read_flags.index(None)])[:40]
+            found.append(Fault("answers", "flag_neither", {"flag": unknown}))
+            return []
+        return [text for text, flag in zip(choices, read_flags, strict=True) if flag]
+    # A number that is not one (NaN) stands for a missing value, as null does.
+    given = [one for one in (value if isinstance(value, list) else [value]) if one == one]
+    given = [one for one in given if one is not None]
     read = [_answer(one, mapping.answers_are, choices, labels, found) for one in given]
     return [one for one in dict.fromkeys(read) if one.strip()]
 
@@ -357,9 +370,14 @@ def _answer(
 ) -> str:
     text = _text(value).strip()
     if form is Form.YES_NO:
-        return "yes" if _is_yes(value) else "no"
+        is_yes = _yes_or_no(value)
+        if is_yes is None and text:
+            found.append(Fault("answers", "answer_neither", {"answer": text[:40]}))
+        return "" if is_yes is None else "yes" if is_yes else "no"
     if form is Form.LABEL and text in labels:
         return choices[labels.index(text)]
+    if form is Form.LABEL and (alike := _alike(text, labels)) is not None:
+        return choices[alike]
     if form is Form.LABEL and not labels and len(text) == 1 and text.upper() in LETTERS:
         at = LETTERS.index(text.upper())
     elif form is Form.PLACE and text.isdecimal():
@@ -367,7 +385,13 @@ def _answer(
     elif form is Form.PLACE and len(text) == 1 and text.upper() in LETTERS:
         at = LETTERS.index(text.upper())
     else:
-        return text
+        if (form is Form.TEXT and not choices) or text in choices or not text:
+            return text
+        at_choice = _alike(text, choices)
+        if at_choice is None and form is not Form.TEXT:
+            found.append(Fault("answers", "answer_not_among", {"answer": text[:60]}))
+            return ""
+        return text if at_choice is None else choices[at_choice]
     if at >= len(choices):
         of = {"answer": text, "n": len(choices)}
         found.append(Fault("answers", "answer_no_choice", of))
@@ -385,8 +409,21 @@ def _of_json(text: str) -> Any:
     return text
 
 
+def _alike(text: str, among: Sequence[str]) -> int | None:
+    """Return the place of the only one that differs in case and blanks alone; None for none."""
+    folded = clean_id(text).casefold()
+    places = [at for at, one in enumerate(among) if clean_id(one).casefold() == folded]
+    return places[0] if len(places) == 1 else None
+
+
+def _yes_or_no(value: Any) -> bool | None:
+    """Return whether a value says yes; None for what is neither, such as the -1 of a test split."""
+    word = str(value).strip().casefold()
+    return True if word in YES else False if word in NO else None
+
+
 def _is_yes(value: Any) -> bool:
-    return str(value).strip().casefold() in ("1", "true", "yes")
+    return _yes_or_no(value) is True
 
 
 def _text(value: Any) -> str:
@@ -395,11 +432,6 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)
-
-
-def named(mapping: FieldMapping, dataset: str) -> FieldMapping:
-    """Return a mapping whose items are of a data set, where it names none."""
-    return mapping if mapping.dataset else replace(mapping, dataset=dataset)
 
 
 def as_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:

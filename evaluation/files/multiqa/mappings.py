@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from evaluation.files.multiqa.mapping import FieldMapping, Form, named
+from evaluation.files.multiqa.field_mapping import FieldMapping, Form, named
 from evaluation.files.problem_messages import file_error
 from evaluation.flow.multiqa.items import CHOICE, EXACT, EXTRACTIVE, FREE
 

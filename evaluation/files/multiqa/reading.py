@@ -9,6 +9,7 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus, Problem
 from annotations.exchange.header import Column, given_names
+from annotations.exchange.ids import clean_id
 from annotations.exchange.model_replies import read_reply, thinking_notes
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
@@ -72,7 +73,10 @@ AS_OURS = MultiqaColumns()
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a field of an item, by its code in `FILE_MESSAGES`."""
+    """What is wrong with a field of an item, by its code in `FILE_MESSAGES`.
+
+    `column` is "" where the whole item is meant.
+    """
 
     column: str
     code: str
@@ -80,7 +84,7 @@ class Fault:
 
     def problem(self, file: str, line: int, before: str = "") -> Problem:
         """Return the problem of a file; `before` begins its reason."""
-        found = file_problem(file, line, self.column, self.code, **self.values)
+        found = file_problem(file, line, self.column or None, self.code, **self.values)
         return replace(found, reason=f"{before}{found.reason}")
 
 
@@ -173,7 +177,7 @@ def read_replies(
         if raw_status not in statuses:
             statuses[raw_status] = _status(raw_status)
         if raw_system not in systems:
-            systems[raw_system] = cleaned(raw_system) or MODEL
+            systems[raw_system] = clean_id(raw_system) or MODEL
         variant, status = numbers[raw_variant], statuses[raw_status]
         item, number = ids.of(raw_item)
         if not item or variant is None or status is None:
@@ -224,7 +228,7 @@ class _Ids:
         """Return an id and its number; None for an item that is not there."""
         found = self._known.get(raw)
         if found is None:
-            item = cleaned(raw)
+            item = clean_id(raw)
             found = self._known[raw] = (item, self._number_of.get(item))
         return found
 
@@ -293,7 +297,7 @@ def _status(raw: str) -> AnswerStatus | None:
 
 def item_of(cells: dict[str, str], found: list[Fault]) -> MultiqaItem:
     """Return the item in the cells of a row; what is wrong with it is added to `found`."""
-    name = cleaned(cells["item"])
+    name = clean_id(cells["item"])
     if not name:
         found.append(Fault("item", "item_missing"))
     kind = cleaned(cells["kind"]).casefold()

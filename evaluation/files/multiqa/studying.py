@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import InputError, OutputFolder
+from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import source_of
 from annotations.exchange.reading.tables import open_table
 from evaluation.files.asking import Asking
@@ -28,7 +28,7 @@ from evaluation.files.multiqa.evaluating import (
     read_crowd,
     write_evaluated,
 )
-from evaluation.files.multiqa.mapping import FieldMapping
+from evaluation.files.multiqa.field_mapping import FieldMapping
 from evaluation.files.multiqa.reading import (
     AS_OURS,
     ItemsFile,
@@ -251,7 +251,7 @@ def _typed(
     known = {item.item for item in items.items}
     found: list[Rewording] = []
     for line, (raw, text), _ in table.rows:
-        item = cleaned(raw)
+        item = clean_id(raw)
         if not item:
             problems.add(line, "item", "the item is missing", "Fill in the id.")
         elif not text.strip():

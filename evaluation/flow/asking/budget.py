@@ -15,6 +15,12 @@ TOKENS_A_MESSAGE = 4
 UNLIMITED_REPLY = 1024
 """Tokens that are reckoned for a reply without max_tokens."""
 
+MAYBE_CHARGED = frozenset(
+    {"timeout", "no_reply", "not_json", "wrong_charset", "too_large", "answer_too_long"}
+)
+"""Faults after which the server may have worked, and asks money for it: what came cannot be read,
+or did not come in time."""
+
 
 @dataclass(frozen=True)
 class Prices:
@@ -115,12 +121,18 @@ class Budget:
         self.purse.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
-        """Give a reservation back and return what the reply cost: nothing if none came."""
+        """Give a reservation back and return what the reply cost.
+
+        A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
+        that it refused costs nothing.
+        """
         purse = self.purse
         purse.under_way -= 1
         # Sums of floats leave a trace behind, and would count it against the limit.
         purse.reserved = purse.reserved - price if purse.under_way else 0.0
         came = reply.fault is None or reply.completion_tokens is not None
         cost = self.prices.cost(*tokens_used(request, reply)) if came else 0.0
+        if not came and reply.fault is not None and reply.fault.code in MAYBE_CHARGED:
+            cost = self.most(request)
         purse.spent += cost
         return cost

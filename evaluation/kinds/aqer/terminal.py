@@ -6,13 +6,14 @@ Told once, from plain rows, for files (`report_of_files`) and for runs (`report_
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
-from evaluation.flow.aqer_summary import FactsFound, summary_of
+from evaluation.flow.aqer_summary import FactsFound, Looked, summary_of
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
@@ -26,6 +27,7 @@ from evaluation.reports.stored_rows import (
     stored_models,
     stored_workers,
 )
+from evaluation.words.check_results import RESULTS, needs
 from evaluation.words.console import printable, text_table
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY
@@ -49,6 +51,7 @@ class Told:
     remedies : names of the options, in their order. changes : None without remedies.
     facts : None where nobody looked for them.
     rest : says where the rows of a table are that the terminal leaves out.
+    groups : the number of each worker's group; empty where all share questions.
     """
 
     n_answers: int
@@ -61,10 +64,12 @@ class Told:
     changes: GradeChanges | None
     ceiling: Ceiling
     alarms: Iterable[Alarm]
+    checks: Iterable[Looked]
     gone: Iterable[Alarm]
     warnings: Iterable[str]
     facts: FactsFound | None
     rest: Callable[[str], str]
+    groups: Mapping[Any, int] = field(default_factory=dict)
 
 
 def report_of_files(graded: FileGrading, output: Path) -> str:
@@ -83,10 +88,12 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
             changes=grading.changes(),
             ceiling=aqer.ceiling_,
             alarms=grading.alarms.found,
+            checks=grading.alarms.checks,
             gone=grading.alarms.gone,
             warnings=graded.warnings,
             facts=None if grading.facts is None else FactsFound.of(grading.facts),
             rest=lambda table: f"in {table}.csv",
+            groups=results.groups(),
         )
     )
     return f"{text}\n\nTables: {output}"
@@ -103,21 +110,44 @@ def text_of(told: Told) -> str:
         _ceiling(told.ceiling),
         _facts(told.facts),
         alarms_text([*told.alarms, *told.gone], told.rest("alarms")),
+        checks_text(told.checks),
         "\n".join(f"Warning: {warning}" for warning in told.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _workers(told: Told) -> str:
-    """Return the workers by rank; of more than 40 ranks the best 30 and the worst 10."""
+    """Return the workers by rank; of more than 40 ranks the best 30 and the worst 10.
+
+    Groups that share no question stand one after the other.
+    """
+    of = told.groups
     rows = sorted(
-        told.workers, key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0))
+        told.workers,
+        key=lambda row: (
+            row.rank is None,
+            of.get(row.worker, 0),
+            row.rank or 0,
+            -(row.grade or 0.0),
+        ),
     )
-    header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
-    cells = [
+    header: tuple[str, ...] = (
+        "rank",
+        "worker",
+        "grade",
+        "low",
+        "high",
+        "raw",
+        "answers",
+        "support",
+    )
+    cells: list[tuple[Any, ...]] = [
         (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
         for r in rows
     ]
+    if of:
+        header = (*header, "group")
+        cells = [(*one, of.get(row.worker)) for one, row in zip(cells, rows, strict=True)]
     if len(rows) <= SHOWN:
         return text_table(header, cells)
     ranked = sum(row.rank is not None for row in rows)
@@ -206,6 +236,20 @@ def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
     return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
 
 
+def checks_text(checks: Iterable[Looked]) -> str:
+    """Return the checks by their result, a line for each result that occurs; "" without checks."""
+    names: dict[str, list[str]] = {}
+    for check in checks:
+        lacking = f" ({needs(check.check, check.reason)})" if check.needed else ""
+        names.setdefault(check.result, []).append(f"{check.check}{lacking}")
+    lines = [
+        f"Checks, {word.lower()}: {', '.join(names[result])}"
+        for result, word in RESULTS.items()
+        if result in names
+    ]
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
+
+
 def _named(ids: Sequence[object], where: str) -> str:
     more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
     return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
@@ -231,6 +275,7 @@ def report_of_run(run: Run) -> str:
             changes=stored_changes(run),
             ceiling=summary.ceiling,
             alarms=stored_alarms(run),
+            checks=summary.alarm_checks or (),
             gone=stored_gone(run),
             warnings=TERMINAL.all_said(run.warnings),
             facts=summary.facts,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.files.multiqa.evaluating import MultiqaRequest, evaluate_files
-from evaluation.files.multiqa.mapping import FieldMapping
+from evaluation.files.multiqa.field_mapping import FieldMapping
 from evaluation.files.multiqa.mappings import READY, mapping_of
 from evaluation.files.multiqa.reading import AS_OURS, MultiqaColumns
 from evaluation.flow.multiqa.run_options import MultiqaRunOptions

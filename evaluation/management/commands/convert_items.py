@@ -56,3 +56,5 @@ class Command(BaseCommand):
                 folder.write_lines(output.name, lines)
         left = f"; {n_without:,} without an accepted answer left out" if n_without else ""
         tell(self.stdout, f"{len(chosen):,} items{left}: {output}")
+        for warning in items.warnings:
+            tell(self.stdout, f"Warning: {warning}")

@@ -121,7 +121,7 @@ class Command(DeskCommand):
                 write_table(path, format_of(path), table.header, table.rows)
         except (
             *(InputError, bonuses.UnsettledError, WhichStudyError),
-            *(RuleError, bonuses.OtherAmountError),
+            *(RuleError, bonuses.OtherAmountError, bonuses.CurrencyError),
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         self._tell(bonuses.payments_of(version))

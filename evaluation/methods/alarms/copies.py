@@ -102,7 +102,7 @@ def kinship(pairs: Pairs) -> Kinship:
         before, named = named, able & (np.nan_to_num(kappa) > THRESHOLD)
         if np.array_equal(named, before):
             break
-    groups = _groups(pairs, named, kappa)
+    groups = groups_of(pairs, named, kappa)
     partly = _partly_alike(pairs, able & ~named, groups)
     return Kinship(pairs, kappa, groups, partly)
 
@@ -129,7 +129,7 @@ def _expected(pairs: Pairs, used: Booleans) -> Floats:
     return np.clip(mean[pairs.question] + surplus[pairs.pair], *EXPECTED)
 
 
-def _groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
+def groups_of(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
     """Return the connected components of named pairs, larger ones first, then by first member."""
     at = np.flatnonzero(named)
     if not len(at):
@@ -192,4 +192,4 @@ def _partly_alike(pairs: Pairs, able: Booleans, groups: Sequence[Group]) -> tupl
         tail = stats.binom.sf(hits[found] - 1, n[found], usual[found])
         found[np.flatnonzero(found)[tail >= RARE / tested]] = False
         excess = np.where(found, np.maximum(excess, hits / n - usual), excess)
-    return _groups(pairs, excess > 0, excess)
+    return groups_of(pairs, excess > 0, excess)

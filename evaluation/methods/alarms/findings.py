@@ -21,6 +21,7 @@ KINDS = (
     "two_camps",
     "leverage",
     "grader_disagreement",
+    "repeated",
     "dont_know",
     "model_like",
     "concentrated_weight",

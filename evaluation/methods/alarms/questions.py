@@ -6,6 +6,7 @@ its questions do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from evaluation.methods.alarms.likeness import Likeness, likeness_of
 from evaluation.methods.alarms.pairs import AT_ONCE
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.gram_block import GramBlock
 
 # A question is listed above this separation, ...
 SEPARATED = 0.4
@@ -71,40 +73,74 @@ class QuestionCamps:
         )
 
 
-def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
+def question_camps(vote: MeanVote, seed: int = 0, tested: Booleans | None = None) -> QuestionCamps:
     """Look for two camps of at least 3 answers and a fifth of them, question by question.
 
-    `seed` draws the sample of a question with more than 1,000 answers.
+    Parameters
+    ----------
+    seed : draws the sample of a question with more than 1,000 answers.
+    tested : (M,) whose answers are looked at; None for everybody's.
     """
-    cells = vote.cells
-    separation = np.full(cells.n_questions, np.nan)
+    separation = np.full(vote.cells.n_questions, np.nan)
     members: dict[int, tuple[_Camp, _Camp]] = {}
-    rng = np.random.default_rng(seed)
+    for part in _parts(vote, np.random.default_rng(seed), tested):
+        found = likeness_of(part.block, part.at, part.chosen)
+        first = _settle(found, _leading_signs(found))
+        value = _separation(found, first)
+        separation[part.question] = value
+        for b in np.flatnonzero(value > SEPARATED).tolist():
+            members[int(part.question[b])] = (
+                _Camp.of(part.worker[b], found, b, first[b]),
+                _Camp.of(part.worker[b], found, b, ~first[b]),
+            )
+    return _found(separation, members)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """B questions of a block with m answers each.
+
+    Attributes
+    ----------
+    at : the questions within the block. chosen : (m,) which of their answers; None for all.
+    question : (B,) codes. worker : (B, m) codes of those who gave the answers.
+    """
+
+    block: GramBlock
+    at: slice
+    chosen: Integers | None
+    question: Integers
+    worker: Integers
+
+
+def _parts(vote: MeanVote, rng: np.random.Generator, tested: Booleans | None) -> Iterator[_Part]:
+    """Yield the questions with 6 answers or more of those who are `tested` (M,), or of all."""
     start = 0
     for block in vote.blocks:
         size = block.size
-        chosen = None
-        if size > MOST_ANSWERS:
-            chosen = np.sort(rng.choice(size, MOST_ANSWERS, replace=False))
-        taken = min(size, MOST_ANSWERS)
-        step = max(1, AT_ONCE // taken**2)
-        for begin in range(0, len(block) if size >= FEWEST_ANSWERS else 0, step):
-            part = slice(begin, min(begin + step, len(block)))
-            at = slice(start + part.start * size, start + part.stop * size)
-            found = likeness_of(block, part, chosen)
-            first = _settle(found, _leading_signs(found))
-            value = _separation(found, first)
-            question = cells.question[at].reshape(-1, size)[:, 0]
-            separation[question] = value
-            worker = cells.worker[at].reshape(-1, size)
-            worker = worker if chosen is None else worker[:, chosen]
-            for b in np.flatnonzero(value > SEPARATED).tolist():
-                members[int(question[b])] = (
-                    _Camp.of(worker[b], found, b, first[b]),
-                    _Camp.of(worker[b], found, b, ~first[b]),
-                )
-        start += len(block) * size
-    return _found(separation, members)
+        every = slice(start, start + len(block) * size)
+        start = every.stop
+        if size < FEWEST_ANSWERS:
+            continue
+        question = vote.cells.question[every].reshape(-1, size)[:, 0]
+        worker = vote.cells.worker[every].reshape(-1, size)
+        if tested is None or tested[worker].all():
+            chosen = None
+            if size > MOST_ANSWERS:
+                chosen = np.sort(rng.choice(size, MOST_ANSWERS, replace=False))
+            step = max(1, AT_ONCE // min(size, MOST_ANSWERS) ** 2)
+            for begin in range(0, len(block), step):
+                at = slice(begin, min(begin + step, len(block)))
+                who = worker[at] if chosen is None else worker[at][:, chosen]
+                yield _Part(block, at, chosen, question[at], who)
+            continue
+        for b in range(len(block)):
+            mine = np.flatnonzero(tested[worker[b]])
+            if len(mine) > MOST_ANSWERS:
+                mine = np.sort(rng.choice(mine, MOST_ANSWERS, replace=False))
+            if len(mine) >= FEWEST_ANSWERS:
+                at = slice(b, b + 1)
+                yield _Part(block, at, mine, question[at], worker[at][:, mine])
 
 
 @dataclass(frozen=True)

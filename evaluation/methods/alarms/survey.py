@@ -15,7 +15,7 @@ from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.alarms.questions import QuestionCamps, question_camps
 from evaluation.methods.alarms.ranking import RankingStatistic
 from evaluation.methods.aqer.estimator import AQER
-from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.grams import Vectors
 
 NO_OTHER_GRADER = "no_other_grader"
@@ -36,6 +36,7 @@ class Survey:
 
     Attributes
     ----------
+    pairs : of the workers who are tested for camps and copies.
     starts : agreement of the run started from one camp and from the other; None without a ring.
     disagreement : with the grader of `other_raw`.
     heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
@@ -70,6 +71,7 @@ def survey(
     vectors: Vectors | None = None,
     other_reason: str = NO_OTHER_GRADER,
     ranked: AQER | None = None,
+    left_out: Booleans | None = None,
 ) -> Survey:
     """Look at a fitted run.
 
@@ -79,10 +81,15 @@ def survey(
         there are none.
     ranked : the grading whose ranking people use, if it is another one than `aqer`; its draws say
         how steady the ranking is.
+    left_out : (M,) workers who are no part of the tests for camps and copies.
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_
-    pairs = Pairs.of(vote, aqer.seed)
+    every_pair = Pairs.of(vote, aqer.seed)
+    pairs, tested = every_pair, None
+    if left_out is not None and left_out.any():
+        tested = ~left_out
+        pairs = every_pair.only_workers(tested)
     found = camps(pairs, aqer.seed)
     disagreement = RankingStatistic(None, ranking.DISAGREEMENT, other_reason)
     if other_raw is not None:
@@ -91,14 +98,14 @@ def survey(
     if vectors is not None:
         for model in models:
             to_model = model_cosines(vote.cells, vectors, model.questions, model.vectors)
-            likeness.append(model_likeness(model.label, pairs, vote.cells, to_model))
+            likeness.append(model_likeness(model.label, every_pair, vote.cells, to_model))
     m = len(aqer.workers_)
     scale = m if aqer.stopping == "relative" else 1
     return Survey(
         pairs=pairs,
         camps=found,
         kinship=kinship(pairs),
-        questions=question_camps(vote, aqer.seed),
+        questions=question_camps(vote, aqer.seed, tested),
         starts=ranking.start_agreement(aqer, found.members) if found.rings else None,
         leverage=ranking.leverage(aqer),
         stability=ranking.stability((ranked or aqer).draw_agreement_),

@@ -33,7 +33,7 @@ from evaluation.methods.aqer.resampling import (
     Progress,
     resample,
 )
-from evaluation.methods.aqer.scale import Ceiling, competition_ranks, supported
+from evaluation.methods.aqer.scale import Ceiling, groups_of, ranks_within, supported
 from evaluation.methods.aqer.score_intervals import (
     as_grades,
     closed_form_errors,
@@ -80,7 +80,9 @@ class AQER:
     grades_ : (M,) 0 to 1, min-max within this run; NaN where undefined.
     raw_ : (M,) mean similarity after the switches; -1 to 1 under cosine.
     weights_ : (M,) voting weights; NaN where undefined.
-    ranks_ : (M,) 1 for the best supported worker; 0 for no rank.
+    ranks_ : (M,) 1 for the best supported worker (of its group); 0 for no rank.
+    groups_ : (M,) number of the worker's group where groups share no question, see
+        `scale.groups_of`; all 0 where there is one.
     supported_ : (M,) at least 5 answered questions that at least 3 workers answered.
     n_answers_ : (M,); `n_workers_of_question_` (Q,).
     raw_low_, raw_high_, grade_low_, grade_high_ : (M,) 95% intervals; NaN where undefined, with
@@ -118,6 +120,7 @@ class AQER:
     grades_ = Learned[Floats]()
     weights_ = Learned[Floats]()
     ranks_ = Learned[Integers]()
+    groups_ = Learned[Integers]()
     out_of_ranking_ = Learned[list[str | None]]()
     raw_low_ = Learned[Floats]()
     raw_high_ = Learned[Floats]()
@@ -342,7 +345,7 @@ class AQER:
         on_scale = raw
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
-        able = supported(cells)
+        able, groups = supported(cells), groups_of(cells)
         return FittedCrowd(
             workers=workers,
             questions=questions,
@@ -352,7 +355,8 @@ class AQER:
             raw=raw,
             grades=grades,
             weights=weights,
-            ranks=competition_ranks(grades, able & (reason is None)),
+            ranks=ranks_within(grades, able & (reason is None), groups),
+            groups=groups,
             raw_low=low,
             raw_high=high,
             grade_low=as_grades(low, on_scale),

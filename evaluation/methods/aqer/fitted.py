@@ -60,6 +60,7 @@ class Fitted(ABC):
     grades: Floats
     weights: Floats
     ranks: Integers
+    groups: Integers
     raw_low: Floats
     raw_high: Floats
     grade_low: Floats
@@ -106,7 +107,13 @@ class Fitted(ABC):
         if self.drawn_raw is None:
             nothing = np.full(len(self.workers), np.nan)
             return nothing, nothing
-        return rank_intervals(self.drawn_raw, self.ranks > 0, self.n_answers)
+        low, high = np.full((2, len(self.workers)), np.nan)
+        for group in np.unique(self.groups):
+            members = self.groups == group
+            ranked = (self.ranks > 0) & members
+            ends = rank_intervals(self.drawn_raw, ranked, self.n_answers)
+            low[members], high[members] = (end[members] for end in ends)
+        return low, high
 
     @property
     def rank_low(self) -> Floats:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.methods.aqer.effects import components
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.inference.intervals import t_interval
 from evaluation.methods.undefined import ratio
@@ -48,6 +49,38 @@ def supported(cells: Cells) -> NDArray[np.bool_]:
     """Return (M,) whether a worker answered 5 questions or more that 3 workers or more answered."""
     shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
+
+
+def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
+    """Return (M,) the group of each worker, from 1, larger ones first; all 0 where there is one.
+
+    Workers of different groups share no question, not even by way of others, so that their scores
+    have no common scale. A worker who shares no question is in no group (0).
+
+    Parameters
+    ----------
+    among : (M,) whose answers link questions; by default all.
+    """
+    used = np.ones(len(cells.worker), dtype=bool) if among is None else among[cells.worker]
+    _, part, _ = components(cells, used)
+    labels, sizes = np.unique(part[part >= 0], return_counts=True)
+    shared = labels[sizes > 1]
+    groups = np.zeros(cells.n_workers, dtype=np.int64)
+    if len(shared) > 1:
+        first = {label: int(np.flatnonzero(part == label)[0]) for label in shared.tolist()}
+        size = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
+        in_order = sorted(shared.tolist(), key=lambda label: (-size[label], first[label]))
+        for number, label in enumerate(in_order, 1):
+            groups[part == label] = number
+    return groups
+
+
+def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
+    """Return (M,) ranks as `competition_ranks` in each group, see `groups_of`."""
+    ranks = np.zeros(len(grades), dtype=np.int64)
+    for group in np.unique(groups):
+        ranks += competition_ranks(grades, among & (groups == group))
+    return ranks
 
 
 def competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:

@@ -15,10 +15,15 @@ from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.aqer.fitted import DISCONNECTED, Fitted, FittedCrowd
 from evaluation.methods.aqer.fixed_point import grades_of
 from evaluation.methods.aqer.resampling import KeptDraws, Progress
-from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS, competition_ranks
+from evaluation.methods.aqer.scale import (
+    FEWEST_ANSWERERS,
+    FEWEST_QUESTIONS,
+    groups_of,
+    ranks_within,
+)
 from evaluation.methods.aqer.score_intervals import as_grades
 from evaluation.methods.aqer.votes import usable
-from evaluation.methods.cells import Floats, Integers, T, codes_of
+from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.remedies.bystanders import Bystanders
 from evaluation.methods.remedies.units import Units
@@ -168,7 +173,7 @@ def _with_bystanders(
 ) -> FittedPart:
     """Return what the voters have, each at its worker's place, and what the others come to."""
     worker, worker_labels = codes_of(workers)
-    _, questions = codes_of(labels)
+    asked_codes, questions = codes_of(labels)
     m = len(worker_labels)
     place = {label: code for code, label in enumerate(questions.tolist())}
     asked = np.array([place[label] for label in voters.questions.tolist()], dtype=np.int64)
@@ -219,6 +224,8 @@ def _with_bystanders(
         )
     weights = voters.weights / np.maximum(size, 1)
     among = supported & ~excluded & (voters.reason != DISCONNECTED)
+    cells = Cells.from_codes(worker, asked_codes, m, len(questions))
+    groups = groups_of(cells, ~excluded)
     return FittedPart(
         workers=worker_labels,
         questions=questions,
@@ -228,7 +235,8 @@ def _with_bystanders(
         raw=raw,
         grades=grades,
         weights=np.where(excluded, 0.0, weights[unit]),
-        ranks=competition_ranks(grades, among),
+        ranks=ranks_within(grades, among, groups),
+        groups=groups,
         raw_low=low,
         raw_high=high,
         grade_low=grade_low,

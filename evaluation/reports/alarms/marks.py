@@ -13,7 +13,9 @@ from evaluation.models.alarms import SETTLED
 from evaluation.words.alarms import IN_PART, SEVERITIES, brief, case_of
 
 # Cases that say something about a person, not about the crowd; the others are no mark.
-OF_PEOPLE = frozenset({"copies", IN_PART, "clique", "leverage", "dont_know", "model_like"})
+OF_PEOPLE = frozenset(
+    {"copies", IN_PART, "clique", "leverage", "repeated", "dont_know", "model_like"}
+)
 TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 

@@ -12,9 +12,11 @@ from django.db.models.functions import Coalesce, RowNumber
 
 from evaluation.flow.aqer_summary import Looked, summary_of
 from evaluation.methods.alarms.ranking import STABLE
+from evaluation.methods.check_results import Result, check_result, needed
 from evaluation.models import Alarm, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.words.alarms import SEVERITIES, case_of, measured, title_of
+from evaluation.words.check_results import RESULTS, needs, unchecked
 from evaluation.words.message import Message
 from evaluation.words.reasons import why_not_checked
 
@@ -109,6 +111,26 @@ class Check:
     is_answered: bool = False
 
     @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        return check_result(self.statistic, self.rings, self.reason)
+
+    @property
+    def result_word(self) -> str:
+        """The result in words."""
+        return RESULTS[self.result]
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return needed(self.name, self.reason) if self.statistic is None else None
+
+    @property
+    def needs(self) -> str:
+        """How much data the check needs, in words; "" without a number."""
+        return needs(self.name, self.reason) if self.statistic is None else ""
+
+    @property
     def title(self) -> str:
         """What it looks for."""
         return title_of(self.name)
@@ -144,6 +166,12 @@ class AlarmsReport:
     def n(self) -> int:
         """How many there are."""
         return sum(self.counts.values())
+
+    @property
+    def unchecked(self) -> str:
+        """The checks without enough data, as a sentence; "" if there are none."""
+        lacking = [check for check in self.checks if check.result == "not_enough_data"]
+        return unchecked((check.name, check.reason) for check in lacking)
 
     @property
     def camps_ring(self) -> bool:
@@ -220,7 +248,9 @@ def _checks_of(entry: AlarmEntry) -> tuple[str, ...]:
     """Return the names of the checks that an alarm rings by."""
     if entry.case == "two_camps":
         return ("two_camps", "agreement_of_starts")
-    return ("copies",) if entry.kind in ("copies", "clique") else (entry.case,)
+    if entry.kind in ("copies", "clique"):
+        return ("copies", "identical_answers")
+    return (entry.case,)
 
 
 def _check(looked: Looked, agreement: float | None) -> Check:

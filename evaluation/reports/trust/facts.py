@@ -7,19 +7,29 @@ is used and called so. `evaluation.words.trust` has the words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from evaluation.flow.aqer_summary import Looked
 from evaluation.methods.alarms.ranking import STABLE
 from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.methods.check_results import Result
 from evaluation.methods.inference.resampled import Estimated
 from evaluation.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
+from evaluation.words.check_results import RESULTS
 from evaluation.words.message import Message
 from evaluation.words.trust import LEVELS, TITLES
 
 Level = Literal["bad", "care", "unknown", "good"]
+# Checks of which more data of the same kind would not make a result.
+NOT_APPLICABLE = frozenset(
+    {
+        *("alarms.not_looked", "stability.no_draws"),
+        *("language.of_words", "language.untold", "language.untold_model", "language.unchecked"),
+    }
+)
 WORST_FIRST: tuple[Level, ...] = ("bad", "care", "unknown", "good")
 
 # Crowds of 6 simulated workers and more kept their order, of 12 nearly exactly; 3 turned around.
@@ -29,6 +39,8 @@ USUAL_ANSWERS = 6
 # Parts of all workers or questions beyond which something concerns the crowd and not a few.
 SOME, MOST = 0.1, 0.5
 STEADY = 0.9
+# Checks for a group that copies and for camps that err together.
+OF_GROUPS = frozenset({"copies", "two_camps", "two_camps_of_questions"})
 # Below it two experts hardly agree with each other (Landis and Koch 1977: fair at best).
 APART = 0.4
 
@@ -71,8 +83,27 @@ class Fact:
 
     @property
     def word(self) -> str:
-        """The level in a word."""
-        return LEVELS[self.level]
+        """The level in a word; the result of a check that did not run."""
+        return LEVELS[self.level] if self.has_run else RESULTS[self.result]
+
+    @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        if f"{self.name}.{self.case}" in NOT_APPLICABLE:
+            return "not_applicable"
+        if self.level == "unknown":
+            return "not_enough_data"
+        return "good" if self.level == "good" else "problem"
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the check came to a result of its own."""
+        return self.result in ("good", "problem")
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return None if self.has_run else self.values.get("needed")
 
     def _message(self, part: str) -> Message:
         return Message(f"{self.name}.{self.case}.{part}", self.values)
@@ -127,7 +158,7 @@ def of_support(n_workers: int, n_supported: int) -> Fact:
 def of_convergence(converged: bool | None, iterations: int) -> Fact:
     """Judge whether the weights settled; None where too few people were graded."""
     if converged is None:
-        return Fact("convergence", "unknown", "one_pass")
+        return Fact("convergence", "unknown", "one_pass", {"needed": FEWEST_WORKERS})
     values = {"count": iterations}
     if converged:
         return Fact("convergence", "good", "settled", values)
@@ -144,25 +175,36 @@ def of_stability(agreement: float | None) -> Fact:
     return Fact("stability", "care" if agreement >= STABLE else "bad", "unsteady", values)
 
 
-def of_alarms(counts: Mapping[str, int] | None) -> Fact:
+def of_alarms(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
     """Judge the alarms by severity; None for a run that did not look for any.
 
-    `counts` has those that were dismissed with a reason as `dismissed`, and those that a remedy of
-    the run answers as `answered`.
+    Without an alarm or notice it is good only if every check for groups had enough data.
+
+    Parameters
+    ----------
+    counts : alarms by severity; those that were dismissed with a reason as `dismissed`, those that
+        a remedy of the run answers as `answered`. checks : of the run.
     """
     if counts is None:
         return Fact("alarms", "unknown", "not_looked")
+    lacking = [check for check in checks if check.check in OF_GROUPS and check.lacks_data]
+    values: dict[str, Any] = {}
+    level: Level = "good"
+    if lacking:
+        level = "unknown"
+        values["unchecked"] = [(check.check, check.reason) for check in lacking]
+        values["needed"] = next((one.needed for one in lacking if one.needed), None)
     dismissed = counts.get("dismissed", 0)
     if alarms := counts.get("alarm", 0):
-        return Fact("alarms", "bad", "ring", {"count": alarms})
+        return Fact("alarms", "bad", "ring", values | {"count": alarms})
     if notices := counts.get("notice", 0):
-        return Fact("alarms", "care", "notices", {"count": notices})
+        return Fact("alarms", "care", "notices", values | {"count": notices})
     if answered := counts.get("answered", 0):
-        values = {"count": answered, "dismissed": dismissed}
-        return Fact("alarms", "good", "answered", values)
+        values |= {"count": answered, "dismissed": dismissed}
+        return Fact("alarms", level, "answered", values)
     if dismissed:
-        return Fact("alarms", "good", "dismissed", {"count": dismissed})
-    return Fact("alarms", "good", "silent")
+        return Fact("alarms", level, "dismissed", values | {"count": dismissed})
+    return Fact("alarms", level, "unchecked" if lacking else "silent", values)
 
 
 def of_language(
@@ -229,6 +271,7 @@ def of_experts(
         "kappa": kappa,
         "apart": kappa is not None and kappa < APART,
         "sampled": sampled,
+        "needed": FEWEST_JUDGED,
     }
     level: Level = "unknown"
     if not agreement.n:
@@ -272,7 +315,8 @@ class Verdict:
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Verdict:
-        """Sum up facts, worst first."""
+        """Sum up facts, worst first; those that do not apply and ask for nothing are no checks."""
+        facts = [fact for fact in facts if fact.level != "good" or fact.has_run]
         level = facts[0].level if facts else "unknown"
         values = {"count": sum(fact.level == level for fact in facts), "all": len(facts)}
         return cls(

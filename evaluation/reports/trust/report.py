@@ -38,7 +38,7 @@ def trust_report(run: Run) -> TrustReport:
 
 def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     n_workers = report.counts.get("workers", 0)
-    yield facts.of_alarms(alarm_counts(run))
+    yield facts.of_alarms(alarm_counts(run), summary_of(run).alarm_checks or ())
     yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
     yield facts.of_answers(_answers_of_questions(run))
     yield facts.of_support(n_workers, report.n_supported)

@@ -124,7 +124,7 @@ def rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
         except ChangedError:
             problem = "Who gets the bonus has changed since you looked. Look again, then plan it."
             status = 409
-        except (bonuses.OtherAmountError, WithdrawnError) as error:
+        except (bonuses.OtherAmountError, bonuses.CurrencyError, WithdrawnError) as error:
             problem, status = f"Nothing was planned: {error}.", 409
     return _page(request, version, form, found, problem, status)
 
@@ -155,6 +155,9 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
     except bonuses.OtherTotalError:
         problem = "Who gets a part has changed since you looked, and nothing was planned."
         return _page(request, version, RuleForm(), None, problem, 409)
+    except bonuses.CurrencyError as error:
+        problem = f"Nothing was planned: {error}."
+        return _page(request, version, RuleForm(), None, problem, 409)
     if not done.payments:
         said = "No part was left to plan: those that were planned stand below."
         messages.info(request, said, "no_parts_left")
@@ -172,6 +175,9 @@ def _advance(request: HttpRequest, version: QuestionSetVersion, do: str) -> Http
         done = act(version, request.user, name, _shown(request))
     except bonuses.OtherTotalError:
         problem = "The bonuses have changed since you looked, and nothing was done: look again."
+        return _page(request, version, RuleForm(), None, problem, 409)
+    except bonuses.CurrencyError as error:
+        problem = f"Nothing was done: {error}."
         return _page(request, version, RuleForm(), None, problem, 409)
     said = "confirmed. Take their list to the panel" if do == "confirm" else "cancelled"
     n = len(done.payments)

@@ -49,7 +49,8 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
         return found
     # One more than fit is enough to see that they do not.
     named = _named(run, alarm) if alarm.case in LEFT_OUT else []
-    if alarm.case == "copies":
+    # Groups that become one voter are found by the copy statistic, which needs more questions.
+    if alarm.case == "copies" and alarm.message.code != "copies.identical":
         found.append(_form(run, "Grade again with the group as one voter", **_as_one(run, named)))
         if _n_open_copies(run) > 1:
             # One run in place of one for each group.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -84,14 +83,14 @@ def _refused(options: ModelOptions, user: Anybody) -> list[Problem]:
     address = written_address(url) if url else None
     if address is not None and not vet()(address):
         found.append(problem("address", "spec", address=str(address)))
-    if variable and not _may_send(variable, urlsplit(url).hostname or "", user):
+    if variable and not _may_send(variable, url, user):
         rules = KeyRules.of(settings.KEY_VARIABLES).rules
-        where = " and the host that gets the key" if any(rule.host for rule in rules) else ""
+        where = " and the host that gets the key" if any(rule.origin for rule in rules) else ""
         found.append(problem("variable_refused", "key_variable", name=variable, where=where))
     return found
 
 
-def _may_send(variable: str, host: str, user: Anybody) -> bool:
+def _may_send(variable: str, url: str, user: Anybody) -> bool:
     if variable in OWN_SECRETS:
         return False
-    return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, host)
+    return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)

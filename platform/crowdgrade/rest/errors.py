@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, RequestDataTooBig
 from django.core.signals import got_request_exception
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -40,7 +41,12 @@ BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnsupportedMediaType, "unsupported-media-type"),
     (exceptions.Throttled, "throttled"),
     (RequestDataTooBig, "too-large"),
+    # Two requests at once: the other one took the place, or deleted what this one works on.
+    (IntegrityError, "conflict"),
+    (ObjectDoesNotExist, "not-found"),
 )
+LOST_RACES = (IntegrityError, ObjectDoesNotExist)
+"""Errors of a request that another one overtook; they are logged, for a defect may cause one."""
 OUTAGES = {
     Outage.BUSY: "Nothing was stored; send the request again in a moment.",
     Outage.LOST: "Ask again in a moment. Whether a change was stored is not known: look first, or "
@@ -65,6 +71,8 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     outage = outage_of(error)
     if outage is not None:
         logger.warning("%s %s: %s (%s)", request.method, request.path, outage.value, error)
+    elif isinstance(error, LOST_RACES):
+        logger.error("%s %s: overtaken", request.method, request.path, exc_info=error)
     elif kind.status >= 500:
         # As Django does for a page: to the log, and to whoever listens for it.
         logger.error("%s %s", request.method, request.path, exc_info=error)
@@ -111,6 +119,8 @@ def detail_of(error: Exception, kind: Kind) -> str:
     if isinstance(error, exceptions.Throttled):
         wait = getattr(error, "wait", None)
         return "" if wait is None else f"Ask again in {math.ceil(wait)} seconds."
+    if isinstance(error, IntegrityError):
+        return "Another request changed the same at this moment: look, then send it again."
     return str(getattr(error, "detail", "") or "")
 
 

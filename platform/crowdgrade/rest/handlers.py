@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.template.loader import render_to_string
 from django.views import defaults
 
 from crowdgrade.outages import outage_of
+from crowdgrade.request_log import request_id
 from crowdgrade.rest.errors import is_api, plain_problem
 from crowdgrade.rest.outage_page import outage_page
 
@@ -40,4 +42,4 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
         return outage_page(request, outage)
     if is_api(request):
         return plain_problem(request, "server-error")
-    return defaults.server_error(request)
+    return HttpResponse(render_to_string("500.html", {"request_id": request_id.get()}), status=500)

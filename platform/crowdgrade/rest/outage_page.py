@@ -5,13 +5,17 @@ Nothing is wrong with the request then; the same one a little later will do.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
 from crowdgrade.outages import Outage, outage_of
-from crowdgrade.rest.errors import RETRY_SECONDS, is_api, plain_problem
+from crowdgrade.rest.errors import LOST_RACES, RETRY_SECONDS, is_api, plain_problem
+
+logger = logging.getLogger(__name__)
 
 
 def outage_page(request: HttpRequest, outage: Outage) -> HttpResponseBase:
@@ -44,6 +48,16 @@ def outage_page(request: HttpRequest, outage: Outage) -> HttpResponseBase:
     return response
 
 
+def overtaken_page(request: HttpRequest, error: Exception) -> HttpResponseBase:
+    """Return 409 where another request was first, 404 where it deleted what is asked for."""
+    is_gone = isinstance(error, ObjectDoesNotExist)
+    if is_api(request):
+        return plain_problem(request, "not-found" if is_gone else "conflict")
+    if is_gone:
+        return HttpResponse(render_to_string("404.html"), status=404)
+    return HttpResponse(render_to_string("409.html"), status=409)
+
+
 def _fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
     for name, values in request.POST.lists():
         for value in values:
@@ -69,6 +83,11 @@ class OutageMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return the page that tells it; None for every other error."""
+        """Return the page that tells it, or that another request was first; None for the rest."""
         outage = outage_of(exception)
-        return None if outage is None else outage_page(request, outage)
+        if outage is not None:
+            return outage_page(request, outage)
+        if isinstance(exception, LOST_RACES):
+            logger.error("%s %s: overtaken", request.method, request.path, exc_info=exception)
+            return overtaken_page(request, exception)
+        return None

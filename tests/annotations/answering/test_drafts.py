@@ -1,10 +1,12 @@
 """Nothing typed is lost: two tabs, back, double clicks, no cookies, drafts by the script."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.db import connection
 from django.test import Client
 
-from annotations.answering import drafts
+from annotations.answering import drafts, places
 from annotations.answering.links import token_of
 from annotations.models import OtherText, Question, Response, Submission
 from tests.annotations.answering.browser import Browser
@@ -170,3 +172,35 @@ def test_saving_a_draft_takes_few_queries(ada, django_assert_max_num_queries):
     connection.queries_log.clear()
     with django_assert_max_num_queries(7):
         draft("ab", 1)
+
+
+def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
+    ada.press("the answer", do="save")
+    question = Question.objects.get(assignments__isnull=False)
+    submission = Submission.objects.get()
+
+    def send(tab, text):
+        return drafts.save(submission, question, text, 0, tab=tab, take_over=False).outcome
+
+    said = [send(f"tab {n}", f"text {n}") for n in range(drafts.MOST_OTHERS + 5)]
+    most = drafts.MOST_OTHERS
+    assert said == [drafts.BOTH_KEPT] * most + [drafts.NOT_STORED] * 5
+    assert send("tab 3", "more of text 3") == drafts.BOTH_KEPT  # its own place
+    assert OtherText.objects.count() == most
+    # What the worker saw and left gives its place to a new one; the answer itself is never full.
+    drafts.settle(submission, [OtherText.objects.order_by("pk").first().pk])
+    assert send("another tab", "another") == drafts.BOTH_KEPT
+    assert send("one more tab", "one more") == drafts.NOT_STORED
+    refused = drafts.save(submission, question, "by a form of old", 0)
+    assert (refused.outcome, texts()) == (drafts.NOT_STORED, ["the answer"])
+    revision = Response.objects.get().revision
+    assert drafts.save(submission, question, "the new answer", revision).outcome == drafts.SAVED
+    assert OtherText.objects.count() == most
+
+
+def test_made_up_sessions_are_stored_in_a_bounded_number(ada):
+    for n in range(places.MOST_SESSIONS + 5):
+        places.note_session(
+            Submission.objects.get(), SimpleNamespace(session_id=f"s{n}", study_id="")
+        )
+    assert Submission.objects.get().panel_sessions.count() == places.MOST_SESSIONS

@@ -10,9 +10,10 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from annotations.exchange.sentences import AMOUNTS
-from annotations.ledger import bonuses
+from annotations.ledger import bonuses, tallies
 from annotations.ledger.sentences import DECISIONS, LISTS, PAYMENTS
 from annotations.models import BonusPayment, Decision
+from annotations.models import Collection as Collecting
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 from tests.annotations.ledger.paying import PEOPLE, STEPS, Panel, planned, press, stopping_note
@@ -353,3 +354,58 @@ def test_people_of_mechanical_turk_in_a_list_for_prolific_are_told(run, rivers, 
     lines, said = run.export()
     assert lines == "ben,1.50\ndan,1.50\n"
     assert LISTS.text("of_mturk", n=1) in said
+
+
+@pytest.fixture
+def paid_in(rivers):
+    """Sets the currency in which the people of rivers are paid."""
+    Collecting.objects.create(version=rivers, places=3, currency="GBP")
+
+    def change(currency):
+        Collecting.objects.filter(version=rivers).update(currency=currency)
+
+    return change
+
+
+def keys(version, *names):
+    found = dict(version.submissions.values_list("worker__external_id", "pk"))
+    return [found[name] for name in names]
+
+
+def test_a_round_has_one_currency_until_its_payments_are_cancelled(rivers, rana, paid_in):
+    ada, ben = keys(rivers, "ada", "ben")
+    bonuses.plan(rivers, {ada: Decimal(3)}, rana)
+    paid_in("JPY")
+    with pytest.raises(bonuses.CurrencyError) as caught:
+        bonuses.plan(rivers, {ben: Decimal(3)}, rana)
+    assert caught.value.code == "other_currency"
+    assert caught.value.values == {"round": "bonus", "there": "GBP", "now": "JPY"}
+    assert BonusPayment.objects.count() == 1
+    bonuses.cancel(rivers, rana)
+    assert bonuses.plan(rivers, {ada: Decimal(3), ben: Decimal(3)}, rana) == 2
+    assert {one.currency for one in bonuses.payments_of(rivers) if one.state == "planned"} == {
+        "JPY"
+    }
+
+
+def test_rounds_of_two_currencies_are_never_confirmed_or_sent_as_one_sum(rivers, rana, paid_in):
+    ada, ben = keys(rivers, "ada", "ben")
+    bonuses.plan(rivers, {ada: Decimal(3)}, rana, "first")
+    paid_in("JPY")
+    bonuses.plan(rivers, {ben: Decimal(4)}, rana, "second")
+    for act in (bonuses.confirm, bonuses.claim):
+        with pytest.raises(bonuses.CurrencyError) as caught:
+            act(rivers, rana)
+        assert caught.value.values == {"currencies": "GBP, JPY"}
+        for name in ("first", "second"):
+            bonuses.confirm(rivers, rana, name)
+    assert [one.currency for one in tallies.by_round(bonuses.payments_of(rivers))] == ["GBP", "JPY"]
+    assert bonuses.claim(rivers, rana, "first").total == 3
+
+
+def test_a_file_and_a_list_of_two_currencies_are_refused(rivers, run, paid_in):
+    run.decide("ada,approve,,,0.50\n")
+    paid_in("JPY")
+    assert "GBP" in run.refused(run.decide, "ben,approve,,,0.50\n")
+    run.decide("ben,approve,,,0.50\n", round="second")
+    assert "GBP, JPY" in run.refused(run.export, by="rana")

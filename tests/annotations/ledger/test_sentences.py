@@ -39,6 +39,18 @@ PAYMENT_CASES = [
         {"name": "ada", "amount": "1.00", "round": "bonus", "state": "planned"},
         "ada has a bonus of 1.00 in the round bonus already, which is planned",
     ),
+    (
+        "other_currency",
+        {"round": "bonus", "there": "GBP", "now": "JPY"},
+        "the round bonus has payments in GBP, and the collection pays in JPY: take another round, "
+        "or cancel those first",
+    ),
+    (
+        "several_currencies",
+        {"currencies": "GBP, JPY"},
+        "the payments are in several currencies (GBP, JPY), and have no common sum: name a round, "
+        "or cancel those of one currency",
+    ),
     ("round_too_long", {"most": 60}, "a round's name has 1 to 60 characters"),
     (
         "round_of_parts",

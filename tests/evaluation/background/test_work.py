@@ -3,12 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
+from django.db import IntegrityError
 
+from annotations.models.base import new_public_id
 from evaluation.backends import BackendError
-from evaluation.background import work
+from evaluation.background import removals, work
 from evaluation.background.leases import Heartbeat, LeaseLostError, claim_oldest
 from evaluation.background.work import TURN_SECONDS, work_one_turn, worker_name
-from evaluation.models import Run
+from evaluation.models import Removal, Run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError
 from tests.annotations import world
 
@@ -42,6 +44,28 @@ def raising(error):
         raise error
 
     return do
+
+
+def test_a_removal_that_fails_is_logged_and_lets_others_and_runs_go_on(
+    run, rung, monkeypatch, caplog
+):
+    asked = {"owner": run.owner, "total": 1, "kind": "run"}
+    first, second = (
+        Removal.objects.create(target=n, target_id=new_public_id(), **asked) for n in (1, 2)
+    )
+    gone = []
+
+    def step(removal):
+        if removal.pk == first.pk:
+            raise IntegrityError("for good")
+        gone.append(removal.pk)
+        return removals.Went.ALL
+
+    monkeypatch.setattr(removals, "_step", step)
+    turns = doing(monkeypatch, lambda: None)
+    assert work_one_turn() is True
+    assert (gone, [turn.run_id for turn in turns]) == ([second.pk], [run.pk])
+    assert [(one.levelname, one.args) for one in caplog.records] == [("ERROR", (first.pk, "run"))]
 
 
 def test_a_turn_has_its_run_its_clock_and_its_end(run, rung, monkeypatch):

@@ -43,6 +43,33 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+SAID = (
+    "I think that the tall tower in the city was designed by {} and by the people of his office",
+    "as far as I know the whole thing was designed by {} long before it was built there",
+    "it is said that the tower was designed by {} who also built many bridges in his time",
+    "the tall tower was designed by {} for the great fair that was held there in those days",
+    "surely it was designed by {} and built by hundreds of workers over two long years",
+    "we learned at school that the tower was designed by {} for a great fair in the city",
+    "the man who designed the tall tower was called {} and it was built for a great fair",
+    "I believe that the tall tower in the city was designed by {} and by a few of his friends",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "n_contradicted"), [("Who designed the tower?", 2), ("tower-1", 0)]
+)
+def test_names_are_contradicted_where_the_id_asks_who(files, question, n_contradicted):
+    with (files / "answers.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("worker", "question", "answer"))
+        for who, text in zip(WHO, SAID, strict=True):
+            name = "Antoni Gaudi" if who == "hal" else "Gustave Eiffel"
+            rows.writerow((who, question, text.format(name)))
+    found = [row["verdict"] for row in table(evaluate(files) / "answer_facts.csv")]
+    # Both of his names are others than those that seven of eight give.
+    assert found.count("contradicts") == n_contradicted
+
+
 def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
     out = evaluate(files)
     facts = [tuple(row.values()) for row in table(out / "facts.csv")]

@@ -410,7 +410,7 @@ def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, fault):
 @pytest.mark.parametrize(
     ("content", "mapping", "fault", "named"),
     [
-        ([{**ARC[0], "answerKey": "F"}], "arc", "column answers, item_faulty", " 'F' "),
+        ([{**ARC[0], "answerKey": "F"}], "arc", "column answers, answer_not_among", " 'F' "),
         ([{**MMLU_ROWS[0], "answer": 7}], "mmlu", "column answers, answer_no_choice", " '7' "),
         (
             [{"question": "what", "options": {"A": "x", "B": "y"}}],
@@ -430,7 +430,32 @@ def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, fault):
             "column answers, flags_uneven",
             "",
         ),
-        ([ARC[0], {**ARC[0], "answerKey": "B"}], "arc", "record_repeats_item", " K_1 "),
+        (
+            [{"question": "q", "answer": -1}],
+            "boolq",
+            "column answers, answer_neither",
+            "'-1'",
+        ),
+        ([{"question": "q", "label": 2}], "boolq", "column answers, answer_neither", "'2'"),
+        ([{"question": "q", "answer": "?"}], "boolq", "column answers, answer_neither", "'?'"),
+        (
+            [{"question": "q", "choices": ["a", "b"], "answer": -1}],
+            "mmlu",
+            "column answers, answer_not_among",
+            "'-1'",
+        ),
+        (
+            [{"question": "q", "mc1_targets": {"choices": ["a", "b"], "labels": [1, -1]}}],
+            "truthfulqa-mc",
+            "column answers, flag_neither",
+            "'-1'",
+        ),
+        (
+            [{"question": "q", "options": [{"a": 1}, {"a": 2}], "answer_idx": "A"}],
+            "medqa",
+            "column choices, options_without_text",
+            "",
+        ),
     ],
 )
 def test_a_record_that_will_not_do_is_named(tmp_path, content, mapping, fault, named):

@@ -144,6 +144,20 @@ SENTENCES = {
     "answer_not_found": ({"looked": "data"}, "there is no answer (looked at data)", ""),
     "flags_uneven": ({}, "there is not one flag for each choice", ""),
     "answer_no_choice": ({"answer": "F", "n": 4}, "the answer 'F' is none of the 4 choices", ""),
+    "flag_neither": ({"flag": "-1"}, "the flag '-1' is neither yes nor no", ""),
+    "answer_neither": ({"answer": "?"}, "the answer '?' is neither yes nor no", ""),
+    "answer_not_among": (
+        {"answer": "-1"},
+        "the accepted answer '-1' is none of the choices",
+        "",
+    ),
+    "options_without_text": (
+        {"keys": "a, b"},
+        "the options are objects without a text; they have a, b",
+        "",
+    ),
+    "record_no_object": ({}, "this is no object", ""),
+    "record_cut": ({"cells": "passage"}, "the hub cut cells of it: passage", ""),
     "replies_to_others": (
         {},
         "every reply is to an item that is not in the file of items",

@@ -207,6 +207,7 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
     ]  # fmt: skip
     assert looked().checks_as_dicts()[3] == {
         "check": "leverage", "statistic": 0.1, "threshold": 0.5, "rings": True, "reason": None,
+        "result": "problem", "needed": None,
     }  # fmt: skip
 
 

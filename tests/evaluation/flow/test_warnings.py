@@ -24,6 +24,7 @@ def fitted(**changes):
         "out_of_ranking_": [None] * 4,
         "n_workers_of_question_": np.array([4, 3]),
         "supported_": np.array([True] * 4),
+        "groups_": np.zeros(4, dtype=int),
     }
     return SimpleNamespace(**{**well, **changes})
 
@@ -47,6 +48,9 @@ def told(found):
             {"reason_": "disconnected", "converged_": False},
             [("not_converged", {"iterations": 7}), ("disconnected", {})],
         ),
+        ({"groups_": np.array([1, 2, 1, 2])},
+         [("unlinked_groups", {"groups": 2, "sizes": "2, 2"})]),
+        ({"reason_": "disconnected", "groups_": np.array([1, 2, 1, 2])}, [("disconnected", {})]),
         ({"out_of_ranking_": [None, "excluded", "excluded", None]},
          [("excluded_workers", {"count": 2})]),
         ({"n_workers_of_question_": np.array([1, 0, 1, 2])}, [("single_answers", {"count": 2})]),

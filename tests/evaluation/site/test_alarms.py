@@ -14,7 +14,7 @@ from evaluation.models import Run
 from evaluation.options.words import LABELS
 from evaluation.reports.remedies import NAMES
 from evaluation.site.attention import attention
-from evaluation.words.alarms import OF_QUESTIONS, SEVERITIES, measured, title_of
+from evaluation.words.alarms import OF_QUESTIONS, SEVERITIES, brief, measured, title_of
 from evaluation.words.reasons import why_not_checked
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, answer, looked
@@ -270,3 +270,11 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
     assert 'id="remedies-heading"' not in get(site, "results-people", run)
     assert NAMES["collapse_copies"] in get(site, "results-run", later)
     assert NAMES["collapse_copies"] not in get(site, "results-run", run)
+
+
+def test_repeated_answers_are_a_mark_and_offer_a_run_without_their_votes(site, run):
+    alarm(run, kind="repeated", workers=["w003"], pairs=[("r1", "w003", None)])
+    said = get(site, "results-alarm", run, place=0)
+    assert title_of("repeated") in said
+    assert "exclude_workers=w003" in said
+    assert brief("repeated") in get(site, "results-run", run)

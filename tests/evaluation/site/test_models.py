@@ -1,9 +1,13 @@
 """Pages of language models: registering, editing, trying one question, deleting."""
 
 import json
+import threading
+import time
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -12,6 +16,7 @@ from evaluation.flow.asking.prompts import SYSTEM
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel
 from evaluation.options import SITE
+from evaluation.site import trial_runs
 from evaluation.steps.asking.registration import options_of, problems_of
 from evaluation.words.faults import fault_words
 from tests.annotations import world as crowd
@@ -59,7 +64,24 @@ def shown(site, model, name="model"):
 def ask(site, model, **given):
     address = reverse("admin:model-try", args=[model.public_id])
     asked = {"question": "Where does it rain?", "prompt": "closed", "passage": "", **given}
-    return site.post(address, asked)
+    said_of_it = site.post(address, asked)
+    if said_of_it.status_code != 302:
+        return said_of_it
+    return reply_at(site, said_of_it.url)
+
+
+def reply_at(site, address, seconds=30):
+    """The page of a trial once the model has answered; a browser asks for it again and again."""
+    until = time.monotonic() + seconds
+    while "Refresh" in (found := site.get(address)):
+        assert time.monotonic() < until, "the trial did not end"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asking():
+    cache.clear()
 
 
 def test_a_model_is_registered_with_all_that_is_said_of_it(site, rana, chat):
@@ -184,6 +206,38 @@ def test_whatever_comes_back_is_said_clearly(site, chat, registered, answer, sho
     assert element_text(text_of(response), shown_as).endswith(expected)
     assert "<script>alert" not in text_of(response)
     assert len(chat.bodies) == 1
+
+
+def test_a_server_that_does_not_answer_holds_no_web_thread_and_one_trial_a_user(
+    site, chat, registered, monkeypatch
+):
+    answers = threading.Event()
+    chat.reply = lambda body: (answers.wait(30), said("It rains here."))[1]
+    address = reverse("admin:model-try", args=[registered.public_id])
+    asked = {"question": "Where does it rain?", "prompt": "closed", "passage": ""}
+    try:
+        began = site.post(address, asked)  # returns though the model has said nothing
+        assert began.status_code == 302
+        waiting = site.get(began.url)
+        assert waiting["Refresh"] == "2"
+        assert "asking" in states(text_of(waiting))
+        again = site.post(address, asked)
+        assert again.status_code == 429
+        assert error_codes(again.context["form"].non_field_errors().as_data()) == ["one_at_a_time"]
+        other = Client()
+        other.force_login(User.objects.create_user("olga", is_staff=True, is_superuser=True))
+        monkeypatch.setattr(trial_runs, "_places", threading.BoundedSemaphore(1))
+        trial_runs._places.acquire()
+        busy = other.post(address, asked)
+        assert busy.status_code == 429
+        assert error_codes(busy.context["form"].non_field_errors().as_data()) == ["trials_busy"]
+        # Another one's trial is nobody's to look at.
+        assert "asking" not in states(text_of(other.get(began.url)))
+        trial_runs._places.release()
+    finally:
+        answers.set()
+    assert element_text(text_of(reply_at(site, began.url)), "reply_text") == "It rains here."
+    assert element_text(text_of(ask(site, registered)), "reply_text") == "It rains here."
 
 
 def test_a_server_that_is_away_is_said_so(site, registered):

@@ -21,6 +21,7 @@ from evaluation.reports.judged_answers import ExpertsCheck
 from evaluation.reports.lists import in_short
 from evaluation.reports.trust import trust_report
 from evaluation.reviewing import review
+from evaluation.words.check_results import RESULTS
 from tests.annotations import world
 from tests.browser.crowds_that_ring import endings
 from tests.evaluation.site.handles import element_texts, error_codes, states
@@ -91,7 +92,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     assert 'id="outcomes"' in shown
     assert SITE.said(row.outcome) in shown
     assert reverse("admin:results-alarms", args=[before.public_id]) in shown
-    assert "yes, answered" in page(site, after, "results-alarms")
+    assert f"{RESULTS['problem']}, answered" in page(site, after, "results-alarms")
     assert "answered" in states(page(site, after, "results-alarm", place=0))
 
 
@@ -101,7 +102,7 @@ def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     review(alarm, run.owner, "open", "They are four people.")
     assert fact(run).level == "bad"
     assert not rows(run)["copies", ("cy", "dee")].is_settled
-    assert "yes, answered" not in page(site, run, "results-alarms")
+    assert f"{RESULTS['problem']}, answered" not in page(site, run, "results-alarms")
     assert in_short(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
 
 

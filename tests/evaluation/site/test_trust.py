@@ -10,9 +10,17 @@ from evaluation.options import SITE
 from evaluation.texts.languages import language_warning
 from evaluation.texts.short import short_answers_warning
 from tests.evaluation.reports import world
+from tests.evaluation.reports.alarm_world import looked
 from tests.evaluation.site.handles import states
 
 pytestmark = pytest.mark.django_db
+COPIES = {
+    "check": "copies",
+    "statistic": None,
+    "threshold": 0.5,
+    "rings": False,
+    "reason": "no_pair_shares_10_questions",
+}
 
 
 def page(site, run):
@@ -90,6 +98,21 @@ def test_the_page_says_what_was_measured_and_what_cannot_be_seen(site, rana):
     shown = page(site, world.finished(owner=rana)).content.decode()
     for words in ("0.919", "-1.000", "It broke", "half of their own right content"):
         assert words in shown
+
+
+def test_a_copy_check_that_did_not_run_is_not_good_on_any_page(site, rana):
+    run = looked(world.finished(owner=rana, n_workers=14), [COPIES])
+    fact = facts_of(page(site, run))["alarms"]
+    assert (fact.result, fact.needed, fact.case) == ("not_enough_data", 10, "unchecked")
+    for name in ("results-run", "results-summary"):
+        response = site.get(reverse(f"admin:{name}", kwargs={"run": run.public_id}))
+        report = response.context_data["report"]
+        facts = getattr(report, "decision", report).not_enough_data
+        assert "alarms" in [one.name for one in facts]
+        assert "not_enough_data" in states(response.content.decode())
+    for name in ("results-people", "results-alarms"):
+        response = site.get(reverse(f"admin:{name}", kwargs={"run": run.public_id}))
+        assert "alarms_unchecked" in states(response.content.decode())
 
 
 def test_a_run_that_is_not_done_says_so(site, rana):

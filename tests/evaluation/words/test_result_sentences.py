@@ -89,6 +89,19 @@ MEASURES = [
     ),
     ("no_convergence", 0.012, 0.0001, "The last change was 0.01; wanted was 0.0001 or less."),
     (
+        "repeated",
+        0.75,
+        0.2,
+        "Up to 75% of the pairs of a worker's own answers are the same text; an alarm rings from "
+        "20% on.",
+    ),
+    (
+        "identical_answers",
+        0.875,
+        0.5,
+        "88% of the answers of two workers are the same text; an alarm rings above 50%.",
+    ),
+    (
         "agreement_of_starts",
         -0.2,
         0.5,
@@ -124,12 +137,14 @@ def test_alarms_have_a_title_and_marks_are_shorter():
         "two_camps_of_questions": "Two camps on single questions",
         "leverage": "The ranking hangs on one worker",
         "grader_disagreement": "Grading by words alone ranks otherwise",
+        "repeated": "The same text to different questions",
         "dont_know": "“I don't know”, again and again",
         "model_like": "Answers near to a language model's",
         "concentrated_weight": "Few workers decide",
         "unstable_ranking": "Other questions would give another ranking",
         "no_convergence": "The grades did not settle",
         "too_few": "Too few answers to compare",
+        "identical_answers": "The same text from two workers",
         "agreement_of_starts": "Where the grading starts decides who wins",
     }
     assert BRIEFLY == {
@@ -137,6 +152,7 @@ def test_alarms_have_a_title_and_marks_are_shorter():
         "copies_in_part": "shares some answers word for word",
         "clique": "in a camp of very similar answers",
         "leverage": "the whole ranking hangs on this person",
+        "repeated": "the same text to different questions",
         "dont_know": "often answers “I don't know”",
         "model_like": "answers near to a language model's",
     }

@@ -208,11 +208,11 @@ def test_headings_in_any_case_are_those_of_mechanical_turk(lakes, tmp_path):
 
 def test_a_column_that_is_not_there_is_told_without_an_option_that_there_is_not(lakes, tmp_path):
     path = tmp_path / "batch.csv"
-    path.write_text("HIT id,WorkerId,Answer.one\na,b,c\n")
+    path.write_text("HIT,WorkerId,Answer.one\na,b,c\n")
     with pytest.raises(InputError) as caught:
         import_mturk(lakes, path)
     problem = only_problem(caught.value)
-    expected = {"name": "HITId", "suggestion": "HIT id", "option": ""}
+    expected = {"name": "HITId", "suggestion": None, "option": ""}
     check_problem(problem, "column_missing", **expected)
     assert problem.on_terminal == ""
     path.write_text("HITId,hitid,WorkerId,Answer.one\na,b,c,d\n")

@@ -233,7 +233,7 @@ def test_entries_that_will_not_do_are_told():
 def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
     content = exports.WIDE.replace(b"Bob;B", b";B")
     with raises_problem("id_missing", file="form.csv", line=3, column="Name", name="worker"):
-        read("wide", source=bytes_source("form.csv", content))
+        read("wide", source=bytes_source("form.csv", content), mapping=MAPPINGS["wide"])
 
 
 def staged(content, duplicates):

@@ -159,3 +159,9 @@ def test_a_file_that_changes_between_the_two_readings_is_refused(tmp_path):
 def test_the_hash_is_that_of_the_bytes(tmp_path):
     content = CONTENT.encode("utf-16")
     assert read_answers(write(tmp_path, content)).sha256 == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"3", b"{"])
+def test_a_file_of_one_byte_is_no_utf_16(tmp_path, content):
+    text = decoding.open_text(write(tmp_path, content))
+    assert (text.encoding, list(text.lines(""))) == ("utf-8", [content.decode()])

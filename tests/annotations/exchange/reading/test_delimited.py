@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange import read_answers
+from annotations.exchange.ids import is_blank
 from tests.annotations.exchange.files import HEADER, check_fault, fault, texts, write
 from tests.problems import faults
 
@@ -155,4 +156,4 @@ def test_any_text_written_as_csv_comes_back(tmp_path_factory, answers, delimiter
     writer.writerows([f"w{i}", "q", text] for i, text in enumerate(answers))
     path = tmp_path_factory.mktemp("csv") / "answers.csv"
     path.write_bytes(buffer.getvalue().encode(encoding))
-    assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]
+    assert [t for _, _, t in texts(path)] == ["" if is_blank(t) else t for t in answers]

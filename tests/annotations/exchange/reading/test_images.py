@@ -2,11 +2,16 @@
 
 import io
 import struct
+import threading
+import time
 import zlib
 
 import PIL.Image
+import PIL.JpegImagePlugin
+import PIL.PngImagePlugin
 import pytest
 
+from annotations.exchange.reading import images
 from annotations.exchange.reading.images import LARGEST_IMAGE, LONGEST_SIDE, read_image
 from tests.annotations.world import picture
 from tests.problems import raises_problem
@@ -47,6 +52,71 @@ def test_a_photograph_that_lies_on_its_side_is_stood_up():
 def test_a_large_picture_is_made_smaller_and_keeps_its_form():
     image = read_image(picture("JPEG", (4000, 1000)), "a.jpg")
     assert (image.width, image.height) == (LONGEST_SIDE, LONGEST_SIDE // 4)
+
+
+class Decoding:
+    """Counts how many pictures are decoded at the same time."""
+
+    def __init__(self, load):
+        self.load, self.now, self.most, self.n = load, 0, 0, 0
+        self.lock = threading.Lock()
+
+    def __call__(self, opened):
+        with self.lock:
+            self.now += 1
+            self.n += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.02)
+        found = self.load(opened)
+        with self.lock:
+            self.now -= 1
+        return found
+
+
+def test_pictures_are_decoded_one_at_a_time_by_all_threads(monkeypatch, tmp_path):
+    counted = Decoding(PIL.PngImagePlugin.PngImageFile.load)
+
+    def load(self):
+        return counted(self)
+
+    monkeypatch.setattr(PIL.PngImagePlugin.PngImageFile, "load", load)
+    monkeypatch.setattr(images, "_file", tmp_path / "lock")
+    content, read = picture("PNG", (40, 20)), []
+    threads = [
+        threading.Thread(target=lambda: read.append(read_image(content, "a.png"))) for _ in range(6)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert (len(read), counted.most) == (6, 1)
+
+
+def test_a_picture_that_waits_too_long_is_refused_and_the_next_one_read(monkeypatch, tmp_path):
+    monkeypatch.setattr(images, "SECONDS_TO_WAIT", 0.05)
+    content = picture("PNG", (4, 4))
+    with images._turn, raises_problem("pictures_busy"):
+        read_image(content, "a.png")
+    monkeypatch.setattr(images, "_file", tmp_path / "lock")
+    with images._file.open("ab") as other:  # as another process holds it
+        assert images._is_locked(other)
+        with raises_problem("pictures_busy"):
+            read_image(content, "a.png")
+    assert read_image(content, "a.png").width == 4
+
+
+def test_a_large_photograph_is_never_decoded_as_a_whole(monkeypatch):
+    sizes, load = [], PIL.JpegImagePlugin.JpegImageFile.load
+
+    def loaded(self):
+        found = load(self)
+        sizes.append(self.size)
+        return found
+
+    monkeypatch.setattr(PIL.JpegImagePlugin.JpegImageFile, "load", loaded)
+    image = read_image(picture("JPEG", (6400, 3200)), "a.jpg")
+    assert (image.width, image.height) == (1600, 800)
+    assert sizes[0] == (1600, 800)
 
 
 def test_what_is_seen_through_stays_so():

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange import read_answers
+from annotations.exchange.ids import is_blank
 from tests.annotations.exchange.files import (
     check_fault,
     fault,
@@ -99,6 +100,12 @@ def test_what_is_no_text_is_refused_in_any_column(tmp_path, escape, what, column
     assert what in problem.values["what"]
 
 
+@pytest.mark.parametrize("cell", [r'["a", {"b": "\ud800"}]', r'{"\udfff": 1}', r'["\u0000"]'])
+def test_half_a_pair_within_a_list_or_an_object_is_refused_too(tmp_path, cell):
+    path = write(tmp_path, GOOD.rstrip()[:-1] + f', "more": {cell}}}\n', "a.jsonl")
+    check_problem(only_fault(path), "cell_unwritable", line=1, column="more")
+
+
 def test_a_whole_surrogate_pair_is_a_character(tmp_path):
     path = write(tmp_path, GOOD.replace("yes", "\\ud83d\\ude00"), "a.jsonl")
     assert texts(path) == [("w1", "q1", "😀")]
@@ -122,7 +129,7 @@ def test_any_text_written_as_json_comes_back(tmp_path_factory, answers, escaped)
         for i, text in enumerate(answers):
             record = {"worker": f"w{i}", "question": "q", "answer": text}
             file.write(json.dumps(record, ensure_ascii=escaped) + "\n")
-    assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]
+    assert [t for _, _, t in texts(path)] == ["" if is_blank(t) else t for t in answers]
 
 
 def test_a_new_key_in_every_line_is_refused_before_it_grows(tmp_path):

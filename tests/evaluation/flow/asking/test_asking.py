@@ -9,7 +9,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.asker import End, Settings, ask
-from evaluation.flow.asking.budget import Budget, Prices
+from evaluation.flow.asking.budget import MAYBE_CHARGED, Budget, Prices
 from evaluation.flow.asking.limits import Pace
 from evaluation.flow.asking.plan import Item, key_of, plan, seed_of
 from evaluation.flow.asking.prompts import CLOSED, PASSAGE, Prompt, TemplateError
@@ -340,6 +340,10 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
     assert budget.spent == pytest.approx(96 / 1e6)
     budget.reserve(price)
     assert budget.settle(price, request, fault("cut")) == 0.0
+    for code in sorted(MAYBE_CHARGED):
+        budget.reserve(price)
+        # The server may have worked: what it asks for is not known, and its most is reckoned.
+        assert budget.settle(price, request, fault(code)) == pytest.approx(price), code
     free = ChatRequest("a", (), {"max_completion_tokens": 7})
     assert budget.most(free) == pytest.approx(56 / 1e6)
     assert budget.most(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)

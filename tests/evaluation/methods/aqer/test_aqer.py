@@ -232,7 +232,9 @@ def test_workers_in_two_components_have_no_common_rank_under_difficulty():
     x, workers, questions = rng.standard_normal((48, 3)), who.ravel(), np.repeat(np.arange(12), 4)
     alone = fit(x, workers, questions)
     assert alone.reason_ is None
-    assert sorted(alone.ranks_.tolist()) == list(range(1, 9))
+    # Two groups of four, each with ranks of its own.
+    assert alone.groups_.tolist() == [1] * 4 + [2] * 4
+    assert [sorted(part.tolist()) for part in np.split(alone.ranks_, 2)] == [[1, 2, 3, 4]] * 2
     found = fit(x, workers, questions, difficulty=True)
     assert (found.reason_, found.ranks_.tolist()) == ("disconnected", [0] * 8)
     assert not np.isnan(found.grades_).any()

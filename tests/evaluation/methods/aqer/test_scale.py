@@ -6,12 +6,14 @@ from scipy import stats
 
 from evaluation.methods.aqer.scale import (
     competition_ranks,
+    groups_of,
     human_ceiling,
     percentile,
+    ranks_within,
     supported,
     worker_means,
 )
-from evaluation.methods.cells import Cells
+from evaluation.methods.cells import Cells, codes_of
 
 NAN = float("nan")
 
@@ -42,6 +44,39 @@ def test_ranks_are_competition_ranks_among_the_supported():
     among = np.array([True, True, True, True, False, True, True])
     assert competition_ranks(grades, among).tolist() == [2, 1, 2, 0, 0, 5, 2]
     assert competition_ranks(grades, np.zeros(7, dtype=bool)).tolist() == [0] * 7
+
+
+@pytest.mark.parametrize(
+    ("pairs", "groups"),
+    [
+        ([("ann", 1), ("bob", 1), ("ann", 2), ("cem", 2)], [0, 0, 0]),  # one links the others
+        ([("ann", 1), ("bob", 1), ("cem", 2), ("dee", 2)], [1, 1, 2, 2]),
+        (
+            [("cem", 2), ("dee", 2), ("ann", 1), ("bob", 1), ("eli", 1)],
+            [2, 2, 1, 1, 1],
+        ),
+        ([("ann", 1), ("bob", 1), ("cem", 2)], [0, 0, 0]),  # one alone makes no group
+        ([("ann", 1), ("bob", 1), ("cem", 2), ("dee", 2), ("eli", 3)], [1, 1, 2, 2, 0]),
+    ],
+)
+def test_groups_share_no_question(pairs, groups):
+    workers = codes_of([who for who, _ in pairs])[0]
+    questions = codes_of([question for _, question in pairs])[0]
+    cells = Cells.from_codes(workers, questions, workers.max() + 1, questions.max() + 1)
+    assert groups_of(cells).tolist() == groups
+
+
+def test_without_the_answers_of_the_worker_who_links_them_there_are_groups():
+    workers, questions = np.array([0, 1, 2, 2, 3, 4]), np.array([0, 0, 0, 1, 1, 1])
+    cells = Cells.from_codes(workers, questions, 5, 2)
+    among = np.array([True, True, False, True, True])
+    assert groups_of(cells).tolist() == [0] * 5
+    assert groups_of(cells, among).tolist() == [1, 1, 0, 2, 2]
+
+
+def test_ranks_within_groups_begin_anew():
+    grades, everybody = np.array([0.9, 0.2, 0.5, 0.5, 0.1]), np.ones(5, dtype=bool)
+    assert ranks_within(grades, everybody, np.array([1, 1, 2, 2, 2])).tolist() == [1, 2, 1, 1, 3]
 
 
 def test_percentile_counts_ties_half():

@@ -2,10 +2,12 @@
 
 import pytest
 
+from evaluation.flow.aqer_summary import Looked
 from evaluation.methods.inference.resampled import Estimated
 from evaluation.options import SITE
 from evaluation.reports.trust import facts
 from evaluation.reports.trust.facts import Verdict
+from evaluation.words.check_results import RESULTS
 from evaluation.words.trust import ALWAYS
 
 
@@ -74,6 +76,57 @@ def test_the_worst_alarm_decides(counts, level):
 
 def test_a_silent_run_is_not_called_free_of_copies():
     assert "does not prove" in SITE.said(facts.of_alarms({}).said)
+
+
+COPIES = Looked("copies", None, 0.5, False, "no_pair_shares_10_questions")
+CAMPS = Looked("two_camps", 1.0, 3.0, False)
+
+
+@pytest.mark.parametrize(
+    ("counts", "level", "result"),
+    [
+        ({}, "unknown", "not_enough_data"),
+        ({"dismissed": 1}, "unknown", "not_enough_data"),
+        ({"answered": 1}, "unknown", "not_enough_data"),
+        ({"notice": 1}, "care", "problem"),
+        ({"alarm": 1}, "bad", "problem"),
+    ],
+)
+def test_a_check_for_groups_that_did_not_run_is_never_good(counts, level, result):
+    fact = facts.of_alarms(counts, [COPIES, CAMPS])
+    assert (fact.level, fact.result) == (level, result)
+    assert fact.values["unchecked"] == [("copies", "no_pair_shares_10_questions")]
+    assert fact.needed == (10 if level == "unknown" else None)
+
+
+def test_other_checks_without_data_leave_the_check_for_groups_good():
+    leverage = Looked("leverage", None, 0.75, False, "too_few_ranked_workers")
+    fact = facts.of_alarms({}, [CAMPS, leverage])
+    assert (fact.result, fact.values) == ("good", {})
+
+
+@pytest.mark.parametrize(
+    ("fact", "result", "needed"),
+    [
+        (facts.of_workers(12, False), "good", None),
+        (facts.of_workers(2, False), "problem", None),
+        (facts.of_workers(7, False), "problem", None),
+        (facts.of_convergence(None, 1), "not_enough_data", 3),
+        (facts.of_stability(None), "not_applicable", None),
+        (facts.of_alarms(None), "not_applicable", None),
+        (facts.of_language("", of_words=True), "not_applicable", None),
+        (facts.of_language("m", is_known=False), "not_applicable", None),
+        (facts.of_experts(Estimated(None, None, None, 0, 0)), "not_enough_data", 20),
+    ],
+)
+def test_every_fact_has_one_of_four_results(fact, result, needed):
+    assert (fact.result, fact.needed) == (result, needed)
+    assert (fact.word == RESULTS[result]) == (result not in ("problem",))
+
+
+def test_what_does_not_apply_is_not_counted_among_the_checks():
+    verdict = Verdict.of([facts.of_alarms({}), facts.of_language("", of_words=True)])
+    assert (verdict.level, verdict.text.values) == ("good", {"count": 1, "all": 1})
 
 
 def agreement(n, value, low=None, high=None):

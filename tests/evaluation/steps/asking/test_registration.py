@@ -85,11 +85,33 @@ def test_a_requester_has_no_key_sent_unless_the_operator_says_which_and_where(ra
         # Else a requester would have the key sent to an address of her own.
         (["OPENAI_API_KEY@api.openai.com"], True),
         (["OPENAI_API"], True),
+        # A rule with a host names its scheme and port too: HTTPS and 443 where it says nothing.
+        (["OPENAI_API_KEY@api.example.org:443"], False),
+        (["OPENAI_API_KEY@https://API.example.org"], False),
+        (["OPENAI_API_KEY@api.example.org:8443"], True),
+        (["OPENAI_API_KEY@http://api.example.org"], True),
     ):
         settings.KEY_VARIABLES = rules
         assert codes(rana, **mine) == (["variable_refused"] if refused else []), rules
     settings.KEY_VARIABLES = []
     assert codes(olga, **mine) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "rule", "refused"),
+    [
+        ("http://api.example.org/v1", "KEY_A@api.example.org", True),
+        ("https://api.example.org:8443/v1", "KEY_A@api.example.org", True),
+        ("https://api.example.org:8443/v1", "KEY_A@api.example.org:8443", False),
+        ("http://api.example.org:8080/v1", "KEY_A@http://api.example.org:8080", False),
+    ],
+)
+def test_a_key_goes_to_the_scheme_and_port_of_its_rule_alone(
+    rana, settings, address, rule, refused
+):
+    settings.KEY_VARIABLES = [rule]
+    found = codes(rana, spec=f"openai:m@{address}", key_variable="KEY_A")
+    assert ("variable_refused" in found) == refused
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "DATABASE_URL"])

@@ -1,0 +1,334 @@
+"""Which columns of a file look like workers, answers and wordings, and why others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from annotations.exchange.column_names import (
+    is_bookkeeping,
+    is_demographic,
+    is_personal,
+    is_remark,
+    plain_name,
+)
+from annotations.exchange.presets.cells import (
+    WORDS,
+    are_sentences,
+    is_epoch,
+    is_json,
+    is_number,
+    is_time,
+    mean_words,
+    mostly,
+    shape_shared,
+)
+from annotations.exchange.presets.known_names import (
+    ANSWERS,
+    OTHER_IDS,
+    QUESTIONS,
+    WORDINGS,
+    worker_rank,
+)
+from annotations.exchange.presets.table import Head
+
+MOST_BLANK = 1 / 3
+"""Share of rows that may lack the id of a column which is certainly that of the workers."""
+CERTAIN, ID_NAMED, OF_RESPONSE, PRIVATE, BY_CELLS = 200, 250, 300, 400, 700
+"""Ranks: below the first a heading names a person, from the others on it ends in "id", is an id of
+what was sent, an e-mail address or a name, and only the cells look like ids."""
+LEAST_DIFFERENT = 0.5
+LEAST_DIFFERENT_UNNAMED = 0.9
+FEWEST_OF_CHOICE = 10
+MOST_CHOICES = 1 / 8
+"""Share of many cells that differ at most where they are ticked options."""
+FEWEST_AGREEING = 4
+"""Answers to questions that were answered before, by which a column is the text of the task."""
+UNIQUE_SHAPES = ("hex", "uuid", "e-mail", "survey response", "crowd worker")
+
+PROBLEMS_OF_WORKERS = {
+    "empty": "empty",
+    "time": "dates or times",
+    "constant": "one value in all rows",
+    "few_values": "few different values",
+    "sentences": "sentences",
+    "json": "JSON",
+    "blanks": "blank cells",
+    "repeated": "a new value in each row",
+    "record": "ids of records, beside JSON",
+    "name": "the name says nothing of ids",
+}
+"""Why a column is not proposed for the workers, in a few words, by code."""
+PROBLEMS_OF_ANSWERS = {
+    "empty": "empty",
+    "json": "JSON",
+    "time": "dates or times",
+    "task": "the same for all answers to a question",
+    "constant": "one value in all rows",
+    "demographic": "a fact about the person",
+    "personal": "personal",
+    "bookkeeping": "a note of the tool",
+    "number": "numbers",
+    "id": "ids",
+}
+"""Why a column is not proposed for the answers, in a few words, by code."""
+
+
+def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
+    """Return why a column does not hold the workers' ids, by code; "" where it may.
+
+    In a wide table each row is of one worker, so that the ids differ in most rows.
+    """
+    cells = head.cells(column)
+    values = [cell for cell in cells if cell]
+    rank = min(_ranks(head, column), default=BY_CELLS)
+    different = len(set(values))
+    if not values:
+        return "empty"
+    if mostly(is_json, values):
+        return "json"
+    if is_wide and ID_NAMED <= rank < PRIVATE and head.holds_json:
+        return "record"
+    if mostly(is_time, values) or (rank >= CERTAIN and mostly(is_epoch, values)):
+        return "time"
+    if different == 1 and len(cells) > 1 and (is_wide or rank > CERTAIN):
+        return "constant"
+    if are_sentences(values):
+        return "sentences"
+    least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
+    if is_wide and different < least * len(values):
+        return "few_values"
+    n_blank = len(cells) - len(values)
+    if n_blank and (rank >= PRIVATE or n_blank > MOST_BLANK * len(cells)):
+        return "blanks"
+    if not is_wide and rank >= OF_RESPONSE and len(values) > 2 and different == len(values):
+        return "repeated"
+    if rank == BY_CELLS and not _are_ids(head, column, values):
+        return "name"
+    return ""
+
+
+def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()) -> str:
+    """Return the column that most likely holds the workers' ids, "" where none does.
+
+    `first` are columns that go before all others.
+    """
+    given = list(first)
+    found = [
+        (_order(head, column, given), column)
+        for column in dict.fromkeys(head.header)
+        if column and not worker_problem(head, column, is_wide=is_wide)
+    ]
+    return min(found)[1] if found else ""
+
+
+def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
+    rank = min(_ranks(head, column), default=BY_CELLS)
+    place = given.index(column) - len(given) if column in given else rank
+    return place, not all(head.cells(column)), plain_name(column)
+
+
+def _ranks(head: Head, column: str) -> list[int]:
+    ranks = (worker_rank(title) for title in head.titles(column))
+    return [rank for rank in ranks if rank is not None]
+
+
+def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
+    """Whether cells are such ids as no answer and no measure is."""
+    titles = head.titles(column)
+    if any(
+        is_bookkeeping(title) or is_demographic(title) or plain_name(title) in OTHER_IDS
+        for title in titles
+    ):
+        return False
+    if head.holds_json:
+        return False
+    shape = shape_shared(values)
+    return shape in UNIQUE_SHAPES or (shape.startswith("code of") and len(values) > 2)
+
+
+def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
+    """Return why a column holds no answers, by code; "" where it may."""
+    values = [cell(value) for value in head.values(column)]
+    titles = head.titles(column)
+    if not values:
+        return "empty"
+    if mostly(is_json, values):
+        return "json"
+    if mostly(is_time, values):
+        return "time"
+    if any(map(is_demographic, titles)):
+        return "demographic"
+    if any(map(is_personal, titles)) or shape_shared(values) in ("e-mail", "ip"):
+        return "personal"
+    if any(map(is_bookkeeping, titles)):
+        return "bookkeeping"
+    if shape_shared(values) in UNIQUE_SHAPES:
+        return "id"
+    return ""
+
+
+def free_text(
+    head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
+) -> tuple[str, ...]:
+    """The columns whose cells read like written answers; all that may be answers if none does."""
+    usable = [column for column in columns if not answer_problem(head, column, cell)]
+    if any(not _is_remark(head, column) for column in usable):
+        usable = [column for column in usable if not _is_remark(head, column)]
+    found, short = [], []
+    for column in usable:
+        values = [cell(value) for value in head.values(column)]
+        # What everybody ticked alike, such as a consent, is no answer.
+        if len(set(values)) == 1 and len(values) > 1:
+            continue
+        short.append(column)
+        if mean_words(values) >= WORDS and not _is_choice(values):
+            found.append(column)
+    if found:
+        return tuple(found)
+    return tuple(
+        column for column in short if not _is_measure(head, column) and not _ranks(head, column)
+    )
+
+
+def _is_remark(head: Head, column: str) -> bool:
+    return any(map(is_remark, head.titles(column)))
+
+
+def _is_choice(values: Sequence[str]) -> bool:
+    """Whether values are ticked options: many cells, few of which differ."""
+    most = max(2, MOST_CHOICES * len(values))
+    return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most
+
+
+def _is_measure(head: Head, column: str) -> bool:
+    """Whether a column holds numbers that are no answer to a question in words."""
+    asks = any(title.rstrip().endswith(("?", "？")) for title in head.titles(column))
+    return mostly(is_number, head.values(column)) and not asks
+
+
+def is_of_question(head: Head, question: str, column: str) -> bool:
+    """Whether a column has one value for each question, and some question is there twice."""
+    if question not in head.positions or column not in head.positions:
+        return False
+    key, of = head.positions[question], head.positions[column]
+    first: dict[str, str] = {}
+    for row in head.rows:
+        if first.setdefault(row[key].strip(), row[of].strip()) != row[of].strip():
+            return False
+    return len(first) < len(head.rows)
+
+
+def wording_column(head: Head, columns: Sequence[str]) -> str:
+    """Return the column of the questions' wordings: called so, else the longest texts.
+
+    Texts of several words go before ids, whatever the columns are called.
+    """
+    filled = [name for name in columns if head.values(name)]
+    if not filled:
+        return ""
+    order = [plain_name(name) for name in WORDINGS]
+
+    def fitness(name: str) -> tuple[bool, int, float, str]:
+        words = mean_words(head.values(name))
+        plain = plain_name(name)
+        place = order.index(plain) if plain in order else len(order)
+        return words < WORDS, place, -words, plain
+
+    return min(filled, key=fitness)
+
+
+def long_columns(head: Head) -> tuple[str, str, str, str]:
+    """Return the columns of worker, question, answer and wording of a row for each answer."""
+    worker = worker_column(head, is_wide=False)
+    question = _question_column(head, worker)
+    rest = [name for name in head.header if name not in (worker, question)]
+    of_question = [name for name in rest if is_of_question(head, question, name)]
+    named = list(dict.fromkeys(head.named(name) for name in ANSWERS))
+    named = [name for name in named if name and name not in (worker, question)]
+    same = frozenset(of_question)
+    others = [name for name in rest if name not in same]
+    usable = [name for name in named if not answer_problem(head, name)]
+    # Few people who agree on everything are no reason to look further.
+    agree = [] if _agree_often(head, question) or free_text(head, others) else usable
+    usable = [name for name in usable if name in others] or agree
+    answer = next(iter(usable), "") or next(iter(free_text(head, others)), "")
+    texts = [name for name in of_question if name != answer and not answer_problem(head, name)]
+    if not texts:
+        texts = [name for name in rest if name != answer and plain_name(name) in _WORDINGS]
+    wording = wording_column(head, [n for n in texts if mean_words(head.values(n)) >= WORDS])
+    return worker, question, answer, wording
+
+
+def _agree_often(head: Head, question: str) -> bool:
+    values = head.values(question)
+    return len(values) - len(set(values)) >= FEWEST_AGREEING
+
+
+def _question_column(head: Head, worker: str) -> str:
+    """Return the column of the questions: of those called so, the one that parts the rows best."""
+    named = [head.named(name) for name in QUESTIONS]
+    found = [name for name in dict.fromkeys(named) if name and name != worker]
+    found = [name for name in found if head.values(name)]
+    if not found:
+        return ""
+    if not worker:
+        return found[0]
+    whose, at = head.positions[worker], head.positions
+
+    def n_pairs(name: str) -> int:
+        return len({(row[whose].strip(), row[at[name]].strip()) for row in head.rows})
+
+    most = max(map(n_pairs, found))
+    return next(name for name in found if n_pairs(name) >= 0.9 * most)
+
+
+_WORDINGS = frozenset(map(plain_name, WORDINGS))
+
+
+def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
+    """Return the columns that were looked at for the workers, each with why it is none."""
+    found = []
+    for column in dict.fromkeys(head.header):
+        code = worker_problem(head, column, is_wide=is_wide)
+        if code:
+            found.append(f"{column[:40]} ({PROBLEMS_OF_WORKERS[code]})")
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return (", ".join(found[:most]) or "none") + more
+
+
+def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], most: int = 8) -> str:
+    """Return the columns that were looked at for the answers, each with why it is none."""
+    found = []
+    for column in dict.fromkeys(head.header):
+        code = answer_problem(head, column, cell)
+        if not code and question and is_of_question(head, question, column):
+            code = "task"
+        if not code and len(set(head.values(column))) == 1:
+            code = "constant"
+        if not code and _is_measure(head, column):
+            code = "number"
+        reason = f" ({PROBLEMS_OF_ANSWERS[code]})" if code else ""
+        found.append(f"{column[:40]}{reason}")
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return (", ".join(found[:most]) or "none") + more
+
+
+def is_personal_column(head: Head, column: str) -> bool:
+    """Whether a column says who or where a person is, by its headings or by its cells."""
+    values = head.values(column)
+    shape = shape_shared(values) if values else ""
+    return any(map(is_personal, head.titles(column))) or shape in ("e-mail", "ip")
+
+
+__all__ = [
+    "answer_problem",
+    "answers_looked_at",
+    "free_text",
+    "is_of_question",
+    "is_personal_column",
+    "long_columns",
+    "wording_column",
+    "worker_column",
+    "worker_problem",
+    "workers_looked_at",
+]

@@ -1,0 +1,302 @@
+"""Tables of experiment programs: jsPsych's trials, psiTurk's files without a header, oTree's pages.
+
+What a trial holds stands in it as JSON, {"Q0": "..."}: each text becomes a row with its question
+in the column `trialquestion` and the text in `trialanswer`; other trials have neither.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping as Dict
+from io import BytesIO
+from itertools import islice
+from typing import Any, Protocol
+
+from annotations.exchange.column_names import plain_name
+from annotations.exchange.presets.cells import WORDS, mean_words
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.shapes import (
+    ANNOTATOR,
+    DOCUMENT,
+    LABEL,
+    RECORD,
+    RESPONSE,
+    STATUS,
+    USER,
+    annotator_of,
+    is_document_table,
+)
+from annotations.exchange.presets.values import said
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.source import Readable, Source, source_of
+
+TRIAL_QUESTION, TRIAL_ANSWER = "trialquestion", "trialanswer"
+NO_TEXT = "trials that hold no written answer to an item"
+UNSUBMITTED = frozenset({"draft", "discarded", "pending"})
+NEVER_BEGAN = "participants who never began"
+
+PARTICIPANTS = (
+    *("PROLIFIC_PID", "prolific_id", "prolific_participant_id", "participant_id", "participant"),
+    *("subject_id", "subject", "subjectid", "worker_id", "worker", "sona_id", "run_id", "user_id"),
+    *("username", "ppt", "pid", "uniqueid", "id"),
+)
+ITEMS = (
+    *("item", "item_id", "question", "question_id", "task_id", "prompt_id", "stimulus_id"),
+    *("sentence_id", "trial_name", "name"),
+)
+TRIAL_PLACES = ("trial_index", "time_elapsed", "internal_node_id")
+TEXT_TRIALS = ("survey-text", "survey text", "surveytext")
+FORM_TRIALS = ("survey-html-form", "survey", "html-form", "survey-multi", "cloze")
+OF_TRIAL_ITEM = (*ITEMS, "prompt", "stimulus")
+OF_TRIAL_ANSWER = ("response", "answer", "text", "reply", "value")
+
+UNIQUE_ID = re.compile(r"[A-Za-z0-9_-]+:[A-Za-z0-9_-]+")
+PSITURK = {
+    3: ("uniqueid", "question", "response"),
+    4: ("uniqueid", "trial", "time", "trialdata"),
+}
+OF_EVENTS = 5
+PEEKED = 20
+
+Cells = tuple[str, ...]
+Rows = Iterator[tuple[int, Cells]]
+
+
+class Table(Protocol):
+    """The part of a `ForeignTable` that is changed here."""
+
+    name: str
+    header: list[str]
+    rows: Rows
+
+
+class Columns(Protocol):
+    """The part of a `Head` by which columns are found."""
+
+    @property
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
+
+    def values(self, column: str) -> list[str]:
+        """Return the cells of a column that are not empty."""
+
+    def named(self, *names: str) -> str:
+        """Return the first of the names that a column has."""
+
+
+def with_header(given: Readable) -> Source | None:
+    """Return psiTurk's file with the header that it lacks; None for any other file.
+
+    Raises `InputError` for its events, which hold no answers.
+    """
+    source = source_of(given)
+    if source.suffix != ".csv":
+        return None
+    text = open_text(source)
+    if text.encoding not in ("utf-8", "cp1252"):
+        return None
+    try:
+        rows = [row for row in islice(csv.reader(text.lines("")), PEEKED) if row]
+    except csv.Error:
+        return None
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or not all(UNIQUE_ID.fullmatch(row[0]) for row in rows):
+        return None
+    (width,) = widths
+    if width == OF_EVENTS and all(row[-1].replace(".", "").isdecimal() for row in rows):
+        raise InputError.from_code(source.name, "psiturk_events")
+    if width not in PSITURK or (width > len(PSITURK[3]) and not rows[0][-1].startswith("{")):
+        return None
+    header = (",".join(PSITURK[width]) + "\n").encode()
+    return Source(
+        source.name,
+        source.place,
+        lambda: BytesIO(header + source.open().read()),
+        source.stamper,
+    )
+
+
+def lay_out_trials(table: Table) -> None:
+    """Change a table of jsPsych, psiTurk or doccano to the columns by which it is mapped."""
+    header = table.header
+    plain = {plain_name(name): name for name in reversed(header)}
+    if "trialtype" in plain and any(plain_name(name) in plain for name in TRIAL_PLACES):
+        table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
+        table.rows = _trials(table.rows, header, plain, table.name)
+    elif tuple(header) == PSITURK[4]:
+        table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
+        table.rows = _trial_data(table.rows)
+    elif {"id", "text", "label"} <= set(header):
+        _name_annotator(table)
+
+
+def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
+    at = {one: place for place, one in enumerate(header)}
+
+    def place_of(*names: str) -> int | None:
+        return next((at[plain[one]] for one in map(plain_name, names) if one in plain), None)
+
+    kind, response = place_of("trial_type"), place_of("response", "responses")
+    worker, item = place_of(*PARTICIPANTS), place_of(*ITEMS)
+    assert kind is not None
+    taken: set[tuple[str, str]] = set()
+    for line, cells in rows:
+        texts = {}
+        asked = cells[item].strip() if item is not None else ""
+        if response is not None and _is_text_trial(cells[kind], bool(asked)):
+            texts = _texts(cells[response])
+        if item is not None and not asked:
+            texts = {}
+        for key, text in texts.items():
+            question = asked if len(texts) == 1 and asked else ":".join(filter(None, (asked, key)))
+            pair = (cells[worker] if worker is not None else "", question)
+            if item is None and pair in taken:
+                raise InputError.from_code(name, "trials_alike", line=line, question=question)
+            taken.add(pair)
+            yield line, (*cells, question, text)
+        if not texts:
+            yield line, (*cells, "", "")
+
+
+def _is_text_trial(kind: str, has_item: bool) -> bool:
+    name = kind.strip().casefold().removeprefix("jspsych-")
+    return name in TEXT_TRIALS or (has_item and name in FORM_TRIALS)
+
+
+def _texts(cell: str) -> dict[str, str]:
+    """Return the texts of a response by their names; a response that is no JSON has none."""
+    try:
+        value: Any = json.loads(cell)
+    except (ValueError, RecursionError):
+        value = cell
+    if isinstance(value, dict):
+        return {str(key): said(one) for key, one in value.items()}
+    return {"": said(value)} if value not in (None, "") else {}
+
+
+def _trial_data(rows: Rows) -> Rows:
+    for line, cells in rows:
+        try:
+            value = json.loads(cells[3])
+        except (ValueError, RecursionError):
+            value = {}
+        data = value if isinstance(value, dict) else {}
+        question = next((said(data[key]) for key in OF_TRIAL_ITEM if data.get(key)), "")
+        answers = [data[key] for key in OF_TRIAL_ANSWER if isinstance(data.get(key), str)]
+        yield line, (*cells, question if answers else "", answers[0] if answers else "")
+
+
+def _name_annotator(table: Table) -> None:
+    """Add the annotator, after whom the file is named, to a table of doccano's documents."""
+    first = list(islice(table.rows, PEEKED))
+    rest = table.rows
+
+    def all_rows() -> Rows:
+        yield from first
+        yield from rest
+
+    at = table.header.index("id")
+    if not is_document_table(table.header, [cells[at] for _, cells in first]):
+        table.rows = all_rows()
+        return
+    annotator = annotator_of(table.name)
+    table.header = [DOCUMENT if name == "id" else name for name in table.header] + [ANNOTATOR]
+    table.rows = ((line, (*cells, annotator)) for line, cells in all_rows())
+
+
+def is_argilla(head: Columns) -> bool:
+    """Return whether a file holds Argilla's records."""
+    return {RECORD, USER} <= set(head.header) and bool(_responses(head))
+
+
+def argilla_columns(head: Columns) -> Mapping:
+    """Return the columns of Argilla's records; the wording is the first field."""
+    fields = [name for name in head.header if name.startswith("field.")]
+    return Mapping(
+        USER, RECORD, _written_in(head, _responses(head), or_all=True), fields[0] if fields else ""
+    )
+
+
+def is_doccano(head: Columns) -> bool:
+    """Return whether a file holds doccano's documents."""
+    return {DOCUMENT, ANNOTATOR, LABEL} <= set(head.header)
+
+
+def doccano_columns(head: Columns) -> Mapping:
+    """Return the columns of doccano's documents; the wording is the document."""
+    return Mapping(ANNOTATOR, DOCUMENT, (LABEL,), "text")
+
+
+def is_trials(head: Columns) -> bool:
+    """Return whether a file holds trials of jsPsych."""
+    return TRIAL_ANSWER in head.header and not is_psiturk(head)
+
+
+def trial_columns(head: Columns) -> Mapping:
+    """Return the columns of trials; no worker where no column names the participants."""
+    return Mapping(head.named(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
+
+
+def is_psiturk(head: Columns) -> bool:
+    """Return whether a file is psiTurk's."""
+    return any(tuple(head.header[: len(one)]) == one for one in PSITURK.values())
+
+
+def psiturk_columns(head: Columns) -> Mapping:
+    """Return the columns of psiTurk's questions or trials."""
+    if TRIAL_ANSWER in head.header:
+        return Mapping("uniqueid", TRIAL_QUESTION, (TRIAL_ANSWER,))
+    return Mapping("uniqueid", "question", ("response",))
+
+
+def is_otree(head: Columns) -> bool:
+    """Return whether a file is oTree's, of all apps or of one."""
+    return "participant.code" in head.header
+
+
+def otree_columns(head: Columns) -> Mapping:
+    """Return the columns of oTree's pages; no answers where no field of a player has texts."""
+    label = "participant.label"
+    labels, codes = head.values(label), head.values("participant.code")
+    worker = label if len(labels) == len(codes) and len(labels) > 0 else "participant.code"
+    fields = [
+        name
+        for name in head.header
+        if re.search(r"(^|\.\d+\.)player\.", name)
+        and not name.endswith((".id_in_group", ".role", ".payoff"))
+    ]
+    rounds = "subsession.round_number"
+    question = rounds if len(set(head.values(rounds))) > 1 else ""
+    return Mapping(worker, question, _written_in(head, fields))
+
+
+def left_out_trial(row: Dict[str, str]) -> str:
+    """Return why a trial is no answer; "" where it is one."""
+    return "" if row.get(TRIAL_QUESTION, " ") else NO_TEXT
+
+
+def left_out_response(row: Dict[str, str]) -> str:
+    """Return why a response of Argilla is none; "" where it was submitted."""
+    status = row.get(plain_name(STATUS), "").strip().casefold()
+    return f"responses with the status {status}" if status in UNSUBMITTED else ""
+
+
+def left_out_of_otree(row: Dict[str, str]) -> str:
+    """Return why a row of oTree is no participant's; "" where it is."""
+    place = row.get(plain_name("participant._index_in_pages"), "")
+    return NEVER_BEGAN if place.strip() == "0" else ""
+
+
+def _responses(head: Columns) -> list[str]:
+    return [name for name in head.header if name.startswith(RESPONSE)]
+
+
+def _written_in(head: Columns, names: Iterable[str], *, or_all: bool = False) -> tuple[str, ...]:
+    """Return the columns with written answers; without any all that are filled, or none."""
+    filled = [name for name in names if head.values(name)]
+    found = [name for name in filled if mean_words(head.values(name)) >= WORDS]
+    return tuple(found or (filled if or_all else ()))

@@ -1,0 +1,137 @@
+"""Header rows that are told by what stands in them: a second one, and one that is missing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from annotations.exchange.column_names import (
+    is_bookkeeping,
+    is_demographic,
+    is_personal,
+    plain_name,
+)
+from annotations.exchange.presets.cells import shape_of, shape_shared
+from annotations.exchange.presets.known_names import ANSWERS, KNOWN, QUESTIONS, WORKERS
+
+Cells = tuple[str, ...]
+IMPORT_ID = '{"ImportId"'
+LABEL_OF_START = "Start Date"
+FEWEST_TYPED = 2
+"""Columns of ids, times or numbers with no such cell in a row, which therefore is a header row."""
+LONG_NUMBER = 6
+"""Digits of a number that is an id, and no age or grade."""
+_NAMES = frozenset(map(plain_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
+
+
+@dataclass(frozen=True, slots=True)
+class SecondHeader:
+    """The header rows under the first: how many, the wordings by column, and the time zone."""
+
+    n_rows: int = 0
+    wordings: dict[str, str] = field(default_factory=dict)
+    zone: str = ""
+
+
+def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
+    """Return the header rows that stand under the first one, in any language.
+
+    Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
+    which no column of ids, times or numbers has such a cell.
+    """
+    ids = rows[1] if len(rows) > 1 else ()
+    if ids and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids) and any(ids):
+        zones = (_zone(cell) for cell in ids)
+        wordings = _wordings(header, rows[0])
+        return SecondHeader(2, wordings, next((zone for zone in zones if zone), ""))
+    if rows and "StartDate" in header and rows[0][header.index("StartDate")] == LABEL_OF_START:
+        return SecondHeader(1, _wordings(header, rows[0]))
+    if rows and is_label_row(header, rows[0], rows[1:]):
+        return SecondHeader(1, _labels(header, rows[0]))
+    return SecondHeader()
+
+
+def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether a row under the header holds labels: no cell is of the kind of its column."""
+    others = [one for one in rows if any(map(str.strip, one))]
+    if len(others) < FEWEST_TYPED or not any(map(str.strip, row)):
+        return False
+    n_blank = n_labelled = 0
+    is_strong = False
+    for at in range(len(header)):
+        cells = [cell for one in others if (cell := one[at].strip())]
+        shape = shape_shared(cells) if len(cells) > 1 else ""
+        if not shape:
+            continue
+        cell = row[at].strip()
+        if shape_of(cell) == shape:
+            return False
+        n_blank += not cell
+        n_labelled += bool(cell)
+        is_strong |= shape != "number" or min(map(len, cells)) >= LONG_NUMBER
+    labels = [cell.strip() for cell in row if cell.strip()]
+    # Of a row that only lacks some numbers, or says "none" in their place, nobody is to be lost.
+    n_known = sum(_is_known(label) or label.endswith(("?", "？")) for label in labels)
+    if is_strong and n_labelled >= FEWEST_TYPED:
+        return len(set(labels)) > 1
+    if is_strong and n_blank >= FEWEST_TYPED and not n_labelled:
+        # Labels of the questions alone, such as "Open-Ended Response" under each of them.
+        return bool(n_known) or Counter(labels).most_common(1)[0][1] > 1
+    return bool(n_labelled) and 2 * n_known >= len(labels)
+
+
+def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
+    """Whether the first row, taken for the header, is of the kind of the rows under it.
+
+    One known name, such as "worker" or "Timestamp", and it is a header.
+    """
+    if not rows or any(map(_is_known, header)):
+        return False
+    n_repeated = 0
+    for at, name in enumerate(header):
+        cells = [cell for row in rows if (cell := row[at].strip())]
+        shape = shape_of(name)
+        if shape and cells and shape == shape_shared(cells):
+            return True
+        n_same = cells.count(name)
+        n_repeated += n_same > 0
+        if n_same > 1:
+            return True
+    return n_repeated > 1
+
+
+def _is_known(name: str) -> bool:
+    return bool(
+        plain_name(name) in _NAMES
+        or is_personal(name)
+        or is_bookkeeping(name)
+        or is_demographic(name)
+    )
+
+
+def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
+    """Return the labels that say more than the header: not one that stands under several names."""
+    counts = Counter(" ".join(cell.split()) for cell in row)
+    found = {}
+    for name, cell in zip(header, row, strict=False):
+        label = " ".join(cell.split())
+        if not label or counts[label] > 1:
+            continue
+        if " " in name and (name.rstrip().endswith("?") or len(name) > len(label)):
+            continue
+        found[name] = label
+    return found
+
+
+def _wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
+    return {name: " ".join(text.split()) for name, text in zip(header, labels, strict=False)}
+
+
+def _zone(cell: str) -> str:
+    try:
+        zone = json.loads(cell).get("timeZone", "")
+    except (ValueError, AttributeError):
+        return ""
+    return zone if isinstance(zone, str) else ""

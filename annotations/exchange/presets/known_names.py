@@ -1,0 +1,98 @@
+"""The names that columns of workers, questions and answers have in files of others."""
+
+from __future__ import annotations
+
+import re
+
+from annotations.exchange.column_names import PERSONAL, is_personal, plain_name, plain_names
+
+OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
+WORKERS = (
+    *OF_PANEL,
+    *("participant id", "participant", "worker", "worker id", "annotator", "annotator id", "rater"),
+    *("rater id", "user", "user id", "username", "user name", "subject", "subject id"),
+    *("respondent", "respondent id", "pid", "mturk id", "mturk worker id", "person", "person id"),
+    *("labeler", "labeller", "coder", "coder id", "author id", "crowd worker", "player"),
+    # In other languages.
+    *("Teilnehmer", "Teilnehmer-ID", "Teilnehmernummer", "Teilnehmercode", "Teilnehmer-Code"),
+    *("Proband", "Probandennummer", "Probanden-ID", "Versuchsperson", "VP", "VP-Nummer", "VPN"),
+    *("Versuchspersonennummer", "VP-Code", "Kennung", "Befragte", "Befragten-ID", "Benutzer"),
+    *("participante", "id participante", "participant·e", "sujet", "identifiant", "utilisateur"),
+    *("usuario", "sujeto", "identificador", "partecipante", "id partecipante", "utente"),
+    *("soggetto", "identificativo", "deelnemer", "deelnemer-id", "proefpersoon", "uczestnik"),
+    *("respondente", "deltagare", "участник", "респондент", "参加者", "参与者", "被试", "参加者ID"),
+)
+RESPONSES = ("Response ID", "id", "submission id", "session id", "assignment id", "record id")
+"""Ids of what one person sent, which name no person; where each row is one person, they do."""
+STUDENTS = ("student", "student id", "matrikelnummer", "matriculation number")
+QUESTIONS = (
+    *("question", "question id", "item", "item id", "task", "task id", "prompt", "prompt id"),
+    *("sentence", "sentence id", "instance id", "stimulus", "q"),
+    *("qid", "Frage", "Frage-ID", "Fragen-ID", "Aufgabe", "pregunta", "domanda", "pergunta"),
+    *("vraag", "pytanie", "вопрос", "問題", "问题", "質問"),
+)
+ANSWERS = (
+    *("answer", "response", "worker answer", "free text", "text answer", "translation", "reply"),
+    *("explanation", "comment"),
+    *("Antwort", "Antworttext", "réponse", "respuesta", "risposta", "resposta", "antwoord"),
+    *("odpowiedź", "ответ", "回答", "答案", "text"),
+)
+WORDINGS = (
+    *("question text", "question", "prompt", "wording", "text", "sentence", "item text", "item"),
+    *("stimulus", "task", "query", "input", "Frage", "Fragetext", "pregunta", "domanda"),
+)
+IDS = ("prolificid", "prolificpid", "participantid", "workerid", "mturkid", "respondentid")
+"""Parts of a question that asks for an id, in small letters and without spaces."""
+OTHER_IDS = plain_names(
+    "hitid hittypeid taskid itemid questionid studyid annotationid collectorid batchid trialid "
+    "surveyid projectid documentid textid instanceid sentenceid promptid qid imageid videoid "
+    "deviceid internalnodeid experimentid expid conditionid groupid blockid stimulusid hitgroupid "
+    "passageid setid versionid runid modelid valid paid unpaid said invalid covid grid avoid "
+    "android did liquid solid rapid acid fluid hybrid valid"
+)
+"""Names that end in "id" and name no person."""
+KNOWN = (
+    *RESPONSES,
+    *STUDENTS,
+    *WORDINGS,
+    *("ResponseId", "ResponseSet", "ExternalReference", "ExternalDataReference", "label", "labels"),
+    *("HITId", "WorkerId", "AssignmentId", "annotation_id", "lead_time", "trial_type", "rt"),
+    *("Collector ID", "Response Type", "Duration (in seconds)", "Distribution Channel"),
+    *("Open-Ended Response", "Response", "crowdgrade:answers", "Antwort-ID", "ID de respuesta"),
+)
+_ID = re.compile(r"(id|ids|identifier|idnumber|uid|usercode|participantcode|kennung|idcode)$")
+_EMAIL = re.compile(r"mail|correo|courriel|epost|почт|邮|メール|이메일")
+
+
+def worker_rank(name: str) -> int | None:
+    """Return how well a heading names the workers, 0 for the best, None where it does not.
+
+    0 Prolific's id, 1 a person, 2 a question for an id, 3 another id, 4 an e-mail address,
+    5 a name. Within 0 and 1 the order of `WORKERS` counts.
+    """
+    plain = plain_name(name)
+    if plain in _RANKS:
+        return _RANKS[plain]
+    if any(part in plain for part in IDS):
+        return 100 if "prolific" in plain else 200
+    if plain in _RESPONSES:
+        return 300 + _RESPONSES.index(plain)
+    if is_personal(name):
+        if _EMAIL.search(plain) or _EMAIL.search(name.casefold()):
+            return 400
+        return 500 if "name" in plain or plain in _NAMES else None
+    if plain in _STUDENTS:
+        return 600
+    if _ID.search(plain) and plain not in OTHER_IDS and len(name.split()) <= 6:
+        return 250
+    return None
+
+
+_RANKS = {plain_name(name): n for n, name in reversed(list(enumerate(OF_PANEL)))} | {
+    plain_name(name): 110 + n for n, name in enumerate(WORKERS[len(OF_PANEL) :])
+}
+_RESPONSES = [plain_name(name) for name in RESPONSES]
+_STUDENTS = plain_names(STUDENTS)
+_NAMES = PERSONAL & plain_names(
+    "name vorname nachname nom prenom nombre nome naam imie namn navn имя 姓名 氏名 名前 이름 fio"
+)

@@ -1,0 +1,199 @@
+"""Objects as annotation tools and data hubs write them, one or several rows for each.
+
+Argilla's records hold responses by question, doccano's documents labels, Potato's user states
+labels by instance; the rows API of the hub wraps each row. Who annotated is in doccano's older
+exports only: today it writes a file for each annotator, named after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange.presets.values import said, written
+from annotations.exchange.problems import InputError
+
+Row = dict[str, str]
+
+STATE = "instance_id_to_label_to_value"
+USER, RECORD, STATUS = "user", "record", "response_status"
+RESPONSE = "response."
+OF_USERS, OF_STATUSES, OF_RESPONSES = ".responses.users", ".responses.status", ".responses"
+ANNOTATOR, DOCUMENT, LABEL = "annotator", "document", "label"
+COMMON = frozenset({"all", "unknown", "admin", "data", "export", "doccano", "train", "test"})
+"""Names of files that doccano, or the one who saved it, gives where they name no annotator."""
+DOCUMENT_KEYS = frozenset(
+    {"id", "text", "data", "filename", "label", "labels", "entities", "relations", "cats"}
+    | {"comments", "Comments", "meta", "metadata", "annotation_approver", "annotations"}
+)
+LABEL_KEYS = ("label", "labels", "cats")
+WORKER_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotator", "user")
+ANSWERS_KEYS = ("answers", "responses")
+
+
+def records_of(document: Any, file: str) -> Any:
+    """Return the records of a document: unwrapped from the hub's rows API, a user state as one.
+
+    Raises `InputError` for rows of which the hub cut cells.
+    """
+    if isinstance(document, dict):
+        rows = document.get("rows")
+        if isinstance(rows, list) and rows and all(_is_wrapped(one) for one in rows):
+            cut = sum(bool(one.get("truncated_cells")) for one in rows)
+            if cut:
+                raise InputError.from_code(file, "hub_cells_cut", n_rows=cut)
+            return [one["row"] for one in rows]
+        return [document] if STATE in document else document
+    if isinstance(document, list) and document and all(isinstance(one, list) for one in document):
+        return [record for part in document for record in part]
+    return document
+
+
+def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
+    """Return the rows of a record in one of these shapes; None for any other record.
+
+    Raises `InputError` for a record of a shape that does not say who answered.
+    """
+    if isinstance(record.get(STATE), dict):
+        return list(_of_state(record))
+    if _is_argilla(record):
+        return list(_of_argilla(record))
+    if _is_document(record):
+        return list(_of_document(record, file))
+    worker = next((key for key in WORKER_KEYS if record.get(key)), "")
+    nested = next((record[key] for key in ANSWERS_KEYS if isinstance(record.get(key), dict)), None)
+    if worker and nested and not any(isinstance(one, dict) for one in nested.values()):
+        return [
+            {worker: written(record[worker]), "question": question, "response": written(answer)}
+            for question, answer in nested.items()
+        ]
+    return None
+
+
+def _is_wrapped(one: Any) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("row"), dict)
+
+
+def _of_state(state: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each instance that a user of Potato labelled, a column for each label."""
+    for instance, labels in state[STATE].items():
+        row = {USER: written(state.get("user_id", "")), "instance_id": instance}
+        if isinstance(labels, dict):
+            pairs = [
+                ({"schema": schema, "name": name}, value)
+                for schema, of in labels.items()
+                for name, value in (of.items() if isinstance(of, dict) else (("", of),))
+            ]
+        else:
+            pairs = [tuple(one) for one in labels if isinstance(one, list) and len(one) == 2]
+        for label, value in pairs:
+            schema, name = label.get("schema", ""), label.get("name", "")
+            row[f"{schema}:::{name}" if name else schema] = written(value)
+        yield row
+
+
+def _is_argilla(record: dict[str, Any]) -> bool:
+    of_fields = isinstance(record.get("fields"), dict) and "responses" in record
+    return of_fields or any(key.endswith(OF_USERS) for key in record) or bool(_columns(record))
+
+
+def _columns(record: dict[str, Any]) -> list[str]:
+    """Return the keys whose values are lists of responses, as the hub has Argilla's older sets."""
+    return [
+        key
+        for key, value in record.items()
+        if isinstance(value, list)
+        and value
+        and all(isinstance(one, dict) and {"user_id", "value"} <= set(one) for one in value)
+    ]
+
+
+def _of_argilla(record: dict[str, Any]) -> Iterator[Row]:
+    """Yield a row for each user who responded to a record, a column for each question."""
+    fields = record.get("fields")
+    if not isinstance(fields, dict):
+        ids = ("id", "status", "external_id", "_server_id")
+        fields = {
+            key: one for key, one in record.items() if isinstance(one, str) and key not in ids
+        }
+    texts = {f"field.{name}": written(value) for name, value in fields.items()}
+    known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
+    base = {RECORD: written(next(known, "")), **texts}
+    found: dict[str, Row] = {}
+    for user, question, value, status in _responses_of(record):
+        row = found.setdefault(written(user), {**base, USER: written(user)})
+        row[RESPONSE + question] = said(value)
+        row[STATUS] = written(status)
+    yield from found.values()
+
+
+def _responses_of(record: dict[str, Any]) -> Iterator[tuple[Any, str, Any, Any]]:
+    """Yield user, question, value and status of each response, in whatever form it is."""
+    responses = record.get("responses")
+    for one in responses if isinstance(responses, list) else []:
+        for question, value in (one.get("values") or {}).items():
+            inner = value.get("value") if isinstance(value, dict) else value
+            yield one.get("user_id"), question, inner, one.get("status")
+    by_question = responses if isinstance(responses, dict) else {}
+    by_column = {one: record[one] for one in _columns(record)}
+    for question, listed in {**by_question, **by_column}.items():
+        for one in listed or []:
+            yield one.get("user_id"), question, one.get("value"), one.get("status")
+    for key in [one for one in record if one.endswith(OF_USERS)]:
+        question = key.removesuffix(OF_USERS)
+        values, users = record.get(question + OF_RESPONSES) or [], record[key] or []
+        statuses = record.get(question + OF_STATUSES) or [""] * len(users)
+        for user, value, status in zip(users, values, statuses, strict=False):
+            yield user, question, value, status
+
+
+def _is_document(record: dict[str, Any]) -> bool:
+    if not set(record) <= DOCUMENT_KEYS or not {"text", "data", "filename"} & set(record):
+        return False
+    if isinstance(record.get("annotations"), list):
+        return True
+    return "id" in record and any(isinstance(record.get(key), list) for key in LABEL_KEYS)
+
+
+def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
+    """Yield a row for each annotator of a document of doccano."""
+    text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
+    base = {DOCUMENT: written(record.get("id", "")), "text": written(text)}
+    annotations = record.get("annotations")
+    if isinstance(annotations, list):
+        found: dict[str, list[str]] = {}
+        for one in annotations:
+            label = one.get("text", one.get("label")) if isinstance(one, dict) else None
+            if label is None or "start_offset" in one:
+                raise InputError.from_code(file, "doccano_spans")
+            if not written(one.get("user", "")):
+                raise InputError.from_code(file, "doccano_nobody")
+            found.setdefault(written(one["user"]), []).append(written(label))
+        for user, labels in found.items():
+            yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}
+        return
+    labels = next(record[key] for key in LABEL_KEYS if isinstance(record.get(key), list))
+    if any(not isinstance(one, str | int) for one in labels):
+        raise InputError.from_code(file, "doccano_spans")
+    yield {**base, ANNOTATOR: annotator_of(file), LABEL: "\n".join(written(one) for one in labels)}
+
+
+def annotator_of(file: str) -> str:
+    """Return the annotator whose name a file of doccano has.
+
+    Raises `InputError` for a name that files of all annotators have.
+    """
+    name = Path(file).stem
+    if name.casefold() in COMMON:
+        raise InputError.from_code(file, "doccano_nobody")
+    return name
+
+
+def is_document_table(header: Sequence[str], ids: Sequence[str]) -> bool:
+    """Return whether a table is doccano's: ids of documents, texts and labels, and nothing else."""
+    return (
+        {"id", "text", "label"} <= set(header) <= DOCUMENT_KEYS
+        and all(one.strip().isdecimal() for one in ids)
+        and len(set(ids)) == len(ids) > 0
+    )

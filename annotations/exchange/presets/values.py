@@ -1,0 +1,22 @@
+"""Values of JSON as cells of a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def written(value: Any) -> str:
+    """Return a value of JSON as the cell of a table."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def said(value: Any) -> str:
+    """Return an answer as a cell; of a list each entry has a line."""
+    if isinstance(value, list):
+        return "\n".join(written(one) for one in value)
+    return written(value)

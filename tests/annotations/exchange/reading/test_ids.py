@@ -1,0 +1,148 @@
+import re
+
+import pytest
+
+from annotations.exchange import ids, read_answers, read_model_answers
+from annotations.exchange.ids import IdNotes, clean_id, damage_of, is_blank, wording_of
+from annotations.exchange.presets import head_of, proposed, recognised, rows_of
+from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.files.multiqa.reading import read_items
+from tests.annotations.exchange.files import HEADER, fault, write
+
+SEEN = [
+    ("ana", "ana"),
+    (" ana\t", "ana"),
+    ("ana\u200b", "ana"),
+    ("\u200eana", "ana"),
+    ("\ufeffana", "ana"),
+    ("a\u00adna", "ana"),
+    ("a\u2060n\u202aa\u202c", "ana"),
+    ("an\x07a\ufe0f", "ana"),
+    ("ana\u00a0ruiz", "ana ruiz"),
+    ("ana  ruiz", "ana ruiz"),
+    ("ana\u2003\u202fruiz\u3000", "ana ruiz"),
+    ("e\u0301", "\u00e9"),
+    ("007", "007"),
+    ("ANA", "ANA"),
+    ("عمر", "عمر"),
+    ("\u200b\u00a0", ""),
+]
+
+
+@pytest.mark.parametrize(("written", "seen"), SEEN)
+def test_an_id_is_what_is_seen_of_it(written, seen):
+    assert clean_id(written) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "blank"),
+    [
+        ("", True),
+        (" \n", True),
+        ("\u200b", True),
+        ("\u2060\ufeff \u00a0", True),
+        ("\u00ad\u200e\u3164\u2800", True),
+        ("\x7f", True),
+        ("-", False),
+        ("\u200b0", False),
+        ("\u00a0\u00e9", False),
+        ("😀\ufe0f", False),
+    ],
+)
+def test_a_text_is_blank_where_nothing_of_it_is_seen(text, blank):
+    assert is_blank(text) is blank
+
+
+@pytest.mark.parametrize(
+    ("written", "cause"),
+    [
+        ("5.60E+23", ids.ROUNDED),
+        ("5,60E+23", ids.ROUNDED),
+        ("6E+10", ids.ROUNDED),
+        ("560000000000000000000000", ids.ROUNDED),
+        ("01-Mar", ids.DATED),
+        ("1. Mrz", ids.DATED),
+        ("Mar-22", ids.DATED),
+        ("3-mars", ids.DATED),
+        ("2026-03-01T00:00:00", ids.DATED),
+        ("########", ids.NARROW),
+        ("#N/A", ids.FAILED),
+        ("5f1000000000000000000001", ""),
+        ("12e05", ""),
+        ("1-marta", ""),
+        ("120000000000000", ""),
+        ("#1", ""),
+    ],
+)
+def test_what_a_spreadsheet_did_to_an_id_is_told_by_its_looks(written, cause):
+    assert damage_of(written) == cause
+
+
+@pytest.mark.parametrize(
+    ("question", "is_wording"),
+    [
+        ("Who designed the tower?", True),
+        ("Name the river in Egypt", True),
+        ("Warum?", True),
+        ("谁设计了塔？", True),
+        ("tides-1", False),
+        ("Q1", False),
+        ("item 12 3", False),
+        ("set A", False),
+    ],
+)
+def test_an_id_is_a_wording_where_it_reads_as_one(question, is_wording):
+    assert wording_of(question) == (question if is_wording else "")
+
+
+def test_notes_count_characters_and_ids_once_each():
+    notes = IdNotes()
+    for raw in ("ana", "ana\u200b", "ana\u200b", "\u200e\u200eana", "b\u00a0c", " d "):
+        notes.clean(raw)
+    # One of the first spelling, two of the second, and the blank that became a space.
+    assert re.findall(r"\d+", notes.warnings[0]) == ["4", "3"]
+    assert ": ana, b c." in notes.warnings[0]
+
+
+SPELLINGS = ["ana\u200b", "\u200eana", "\ufeffana", "a\u00adna"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_one_person_in_two_spellings_is_one_worker(tmp_path, spelling):
+    file = read_answers(write(tmp_path, f"{HEADER}ana,q1,a\n{spelling},q2\u200b,b\nben,q2,c\n"))
+    assert {(one.worker, one.question) for one in file.records} == {
+        ("ana", "q1"),
+        ("ana", "q2"),
+        ("ben", "q2"),
+    }
+    assert len(file.warnings) == 1
+
+
+def test_a_model_answers_the_question_that_looks_the_same(tmp_path):
+    file = read_model_answers(write(tmp_path, "model,question,answer\nm,q1\u200b,a\n"))
+    assert file.records[0].question == "q1"
+    assert len(file.warnings) == 1
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\u2060\ufeff", "\u00a0 ", "\u00ad"])
+def test_an_answer_of_which_nothing_is_seen_is_empty(tmp_path, text):
+    rows = f"{HEADER}ana,q1,{text}\nben,q1,b\n"
+    assert read_answers(write(tmp_path, rows)).n_empty == 1
+    head = head_of(write(tmp_path, rows.replace("worker", "Worker"), "b.csv"))
+    preset = recognised(head)
+    found = rows_of(tmp_path / "b.csv", preset, proposed(preset, head, tmp_path / "b.csv"))
+    assert [record.text for record, _ in found] == ["", "b"]
+
+
+def test_damaged_ids_are_named_before_the_contradictions_that_they_make(tmp_path):
+    rows = f"{HEADER}5.60E+23,q1,a\n5.60E+23,q1,b\n"
+    error = fault(write(tmp_path, rows))
+    assert [one.code for one in error.problems] == ["ids_damaged", "answers_differ"]
+    assert error.problems[0].values["n_ids"] == 1
+    file = read_answers(tmp_path / "answers.csv", duplicates=Duplicates.FIRST)
+    assert f"5.60E+23 ({ids.ROUNDED})" in file.warnings[0]
+
+
+def test_items_are_known_by_what_is_seen_of_their_ids(tmp_path):
+    rows = 'item,kind,question,choices,answers\ni1\u200b,free,q,,"[""a""]"\n'
+    assert [one.item for one in read_items(write(tmp_path, rows)).items] == ["i1"]
