@@ -92,6 +92,10 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
     channel_class = Channel
     most = MOST_CONNECTIONS
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.late: list[Channel] = []
+        super().__init__(*args, **options)
+
     def handle_accept(self) -> None:
         """Take a connection, and at the limit let another one go for it."""
         waiting = [one for one in self.active_channels.values() if one.waits]
@@ -103,11 +107,20 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         super().handle_accept()
 
     def maintenance(self, now: float) -> None:
-        """Close who has been silent for too long, or makes others wait."""
+        """Find who has been silent for too long, or makes others wait."""
         super().maintenance(now)
-        for one in list(self.active_channels.values()):
-            if one.is_late(now):
-                one.handle_close()
+        self.late = [one for one in self.active_channels.values() if one.is_late(now)]
+
+    def close_late(self) -> None:
+        """Close the connections that `maintenance` found.
+
+        Between two rounds of the loop alone: maintenance runs while the loop collects the files it
+        polls. A file closed there is polled nevertheless, as one that is invalid; a connection
+        accepted in the same round may have got its number, and would be closed in its place.
+        """
+        late, self.late = self.late, []
+        for one in late:
+            one.handle_close()
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
@@ -193,6 +206,9 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
 def _go_on(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
     while not is_over():
         wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
+        for one in list(running.map.values()):
+            if isinstance(one, WebServer):
+                one.close_late()
 
 
 def _most_bytes() -> int:

@@ -129,6 +129,24 @@ def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypa
         assert asked(port) == b"hello"
 
 
+def test_maintenance_leaves_a_late_connection_open_until_the_round_is_over():
+    # Closed within the round, its file number may go to a connection accepted in the same round,
+    # and the loop would then close that one: it still has an event of the number.
+    running = web_server.server(hello, web_server.listen("127.0.0.1", 0))
+    [server] = [one for one in running.map.values() if isinstance(one, web_server.WebServer)]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        channel = web_server.Channel(server, ours, ("127.0.0.1", 1), server.adj, map=server._map)
+        channel.received(BEGUN)
+        server.maintenance(time.time() + web_server.HEAD_SECONDS + 1)
+        assert channel.connected
+        assert not channel.will_close
+        server.close_late()
+        assert not channel.connected
+        assert theirs.recv(1) == b""
+    running.close()
+
+
 def test_whoever_takes_nothing_of_an_answer_gives_the_thread_back(serve, monkeypatch):
     monkeypatch.setattr(web_server, "THREADS", 1)
     given_up = threading.Event()
