@@ -115,8 +115,18 @@ def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     form = TryForm(request.user, initial=dict(trial.asked))
     response = shown_model(request, shown, form, trial.result, asking=trial.is_pending)
     if trial.is_pending:
-        response.headers["Refresh"] = str(LOOK_AGAIN)
+        # An address of its own for each look: a browser does not load the same one again where it
+        # ends in a fragment, it only scrolls.
+        looks = request.GET.get("look", "0")
+        look = int(looks) + 1 if looks.isdecimal() and len(looks) < 6 else 1
+        again = f"{trial_address(shown, request.GET['trial'])}&look={look}"
+        response.headers["Refresh"] = f"{LOOK_AGAIN}; url={again}#reply"
     return response
+
+
+def trial_address(model: LanguageModel, trial: str) -> str:
+    """Return the address that shows a trial of a model."""
+    return f"{reverse('admin:model', args=[model.public_id])}?trial={trial}"
 
 
 @require_POST
@@ -131,7 +141,7 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     except trial_runs.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
         return shown_model(request, asked, form, status=429)
-    return redirect(f"{reverse('admin:model', args=[asked.public_id])}?trial={name}#reply")
+    return redirect(f"{trial_address(asked, name)}#reply")
 
 
 def new_model(request: HttpRequest) -> HttpResponse:

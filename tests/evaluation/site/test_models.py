@@ -219,7 +219,10 @@ def test_a_server_that_does_not_answer_holds_no_web_thread_and_one_trial_a_user(
         began = site.post(address, asked)  # returns though the model has said nothing
         assert began.status_code == 302
         waiting = site.get(began.url)
-        assert waiting["Refresh"] == "2"
+        assert waiting["Refresh"] == f"2; url={began.url.replace('#', '&look=1#')}"
+        # The same address again would only scroll to the reply that is not there.
+        second = site.get(began.url.replace("#", "&look=1#"))
+        assert second["Refresh"] == f"2; url={began.url.replace('#', '&look=2#')}"
         assert "asking" in states(text_of(waiting))
         again = site.post(address, asked)
         assert again.status_code == 429
