@@ -15,14 +15,14 @@ def main() -> None:
     sys.path.insert(0, str(ROOT / "platform"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
     try:
-        from django.core.management import execute_from_command_line
+        from crowdgrade.command_help import CommandLine
     except ImportError:
         sys.exit(
             "Django is not installed in this Python. Run `make install` once, then use "
             "`.venv/bin/python manage.py ...` (or activate .venv first)."
         )
     try:
-        execute_from_command_line(sys.argv)
+        CommandLine(sys.argv).execute()
     except Exception as error:
         # Loaded only now: an outage is rare, and most commands are quick.
         from crowdgrade.outages import told

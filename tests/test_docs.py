@@ -132,6 +132,8 @@ def is_command_line(span: str, known: Collection[str]) -> bool:
     if called is None:
         return True
     command, rest = called.groups()
+    if command == "help":  # of every Django site, and no command of a module
+        return True
     switches = {word.split("=")[0] for word in shlex.split(rest) if word.startswith("--")}
     return command in known and switches <= flags_of(command)
 

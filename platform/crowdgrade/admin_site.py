@@ -10,9 +10,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 from unfold.sites import UnfoldAdminSite
 
 View = Callable[..., HttpResponseBase]
@@ -69,6 +70,23 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         from annotations.models import may_enter
 
         return may_enter(request.user)
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Return the sign-in page; on a site without an account the page that makes the first."""
+        from crowdgrade.first_account import is_needed
+
+        if request.method == "GET" and is_needed():
+            return redirect("admin:first-account")
+        response: HttpResponse = super().login(request, extra_context)
+        return response
+
+    def get_urls(self) -> list[URLPattern]:  # type: ignore[override]
+        """Return the addresses of the site; that of the first account needs no login."""
+        from crowdgrade.first_account import first_account
+
+        return [path("first-account/", first_account, name="first-account"), *super().get_urls()]
 
     def extra_urls(self) -> list[URLPattern]:
         """Return the addresses of all rooms, behind the login."""

@@ -31,7 +31,8 @@ def environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS")
     }
-    return {**ours, "CROWDGRADE_HOME": str(settings.DEMO_HOME)}
+    home = str(settings.DEMO_HOME)
+    return {**ours, "CROWDGRADE_HOME": home, "CROWDGRADE_DEMO_HOME": home}
 
 
 def prepare_home() -> Path:
@@ -42,21 +43,24 @@ def prepare_home() -> Path:
     return home
 
 
-def ensure_login(home: Path) -> str | None:
-    """Make the demo's user with a random password, kept in a file (mode 600).
-
-    Returns
-    -------
-    The password if it was made now, to be shown once; None if the user was there.
-    """
+def ensure_login(home: Path) -> None:
+    """Make the demo's user with a random password, stored in a file (mode 600)."""
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
-        return None
+        return
     password = secrets.token_urlsafe(12)
     with open(home / LOGIN_FILE, "w", opener=_private, encoding="utf-8") as file:
         file.write(f"username: {USERNAME}\npassword: {password}\n")
     get_user_model().objects.create_superuser(username=USERNAME, password=password)
-    return password
+
+
+def stored_password(home: Path) -> str | None:
+    """Return the password that the demo's user was made with; None where its file is gone."""
+    try:
+        lines = (home / LOGIN_FILE).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((line.partition(": ")[2] for line in lines if line.startswith("password: ")), None)
 
 
 def _private(path: str, flags: int) -> int:

@@ -5,7 +5,7 @@ set. Reading this file touches no disk: the folder of local state appears with t
 that is kept there, so the commands that work on files alone leave none behind.
 
     CROWDGRADE_HOME       folder of local state (default: var/ in the checkout)
-    CROWDGRADE_DEMO_HOME  folder of the demo's state (default: var/demo)
+    CROWDGRADE_DEMO_HOME  folder of the demo's state (default: demo/ in CROWDGRADE_HOME)
     CROWDGRADE_UPLOADS    folder of uploaded files, which all web servers see
                           (default: uploads/ in CROWDGRADE_HOME)
     DATABASE_URL          postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE
@@ -228,7 +228,7 @@ def _database() -> Any:
 
 HOME = _home()
 # The demo's own folder: `manage.py demo` starts anew with it as its home.
-DEMO_HOME = Path(_text("CROWDGRADE_DEMO_HOME") or ROOT / "var" / "demo")
+DEMO_HOME = Path(_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
 SECRET_KEY = _secret_key()
 DEBUG = _flag("DEBUG")
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])

@@ -77,6 +77,7 @@ ROUTES: dict[str, Route] = {
     # Django's own
     "admin:index": get(SIGNED_IN),
     "admin:login": get(PUBLIC),
+    "admin:first-account": form(NOWHERE),
     "admin:logout": post(replace(SIGNED_IN, nobody=IN, walter=IN)),
     "admin:password_change": form(SIGNED_IN),
     "admin:password_change_done": get(SIGNED_IN),

@@ -65,7 +65,7 @@ class Command(BaseCommand):
     def _run(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         self.check()
-        self._password = demo.ensure_login(settings.HOME)
+        demo.ensure_login(settings.HOME)
         self._watched = demo.ensure_run(demo.load())
         self._printed = False
         self._bars = Bars()
@@ -111,8 +111,8 @@ class Command(BaseCommand):
 
     def _say_where(self) -> None:
         login = settings.HOME / demo.LOGIN_FILE
-        shown = f"password: {self._password}, also" if self._password else "password:"
+        password = demo.stored_password(settings.HOME) or "(changed)"
         self.stdout.write(f"\nThe site: http://{HOST}:{self._port}/")
-        self.stdout.write(f"Log in as {demo.USERNAME}, {shown} in {login}")
+        self.stdout.write(f"Log in as {demo.USERNAME}, password: {password}, also in {login}")
         self.stdout.write("Ctrl-C ends the site and its worker.")
         self.stdout.flush()

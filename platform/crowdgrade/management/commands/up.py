@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crowdgrade import processes
+from crowdgrade import first_account, processes
 from crowdgrade.home import private_folder
 from crowdgrade.supervisor import (
     AlreadyRunningError,
@@ -43,7 +43,11 @@ class Command(BaseCommand):
                 listening = listening_at(host, port)
                 call_command("migrate", verbosity=0, interactive=False)
                 call_command("collectstatic", verbosity=0, interactive=False)
-                self.stdout.write(f"http://{host}:{port}/   (Ctrl-C ends the site and its worker)")
+                site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+                self.stdout.write(f"{site}/   (Ctrl-C ends the site and its worker)")
+                if first_account.is_needed():
+                    link = first_account.link(site, first_account.ensure_code(home))
+                    self.stdout.write(f"There is no account yet. Make the first one at {link}")
                 children = [*processes.web(listening), processes.worker()]
                 supervise(children, self.stderr.write)
         except AlreadyRunningError as error:
