@@ -39,6 +39,7 @@ class ReplyShown:
     """A reply with its question, what was made of it, and how that came out.
 
     `text` has the words marked that are most like a template, where they are found in it.
+    `is_math` is False where letters in the answer are no variables.
     """
 
     row: ItemRow
@@ -46,6 +47,7 @@ class ReplyShown:
     question: str
     right_answers: tuple[float, ...]
     text: Marked
+    is_math: bool
 
     @property
     def words(self) -> str:
@@ -154,6 +156,7 @@ def _shown(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ReplyShown]:
             problems[row.item].question,
             tuple(problems[row.item].answer or ()),
             marked(texts[row.system, row.form, row.item], row.window),
+            problems[row.item].math,
         )
         for outcome, row in chosen
     ]

@@ -128,6 +128,8 @@ def _warnings(study: UmwpStudy) -> list[Message]:
         found.append(Message("umwp.incomplete"))
     if not has_labels(study.problems):
         found.append(Message("umwp.no_labels"))
+    if texts := sum(not one.is_math for one in study.problems):
+        found.append(Message("umwp.not_math", {"count": texts, "questions": len(study.problems)}))
     return found
 
 

@@ -131,7 +131,7 @@ def test_without_any_label_the_run_tells_only_what_was_taken_for_what(rita, smal
     made = QuestionSet.objects.create(owner=rita, name="crowd")
     made.draft().questions.create(external_id="1", text="Why?", position=1)
     run = done(made, options(small))
-    assert [warning["code"] for warning in run.warnings] == ["umwp.no_labels"]
+    assert [warning["code"] for warning in run.warnings] == ["umwp.no_labels", "umwp.not_math"]
     (model,) = noticing_report(run).models
     assert (model.f1.value, model.f1.reason) == (
         None,
