@@ -40,6 +40,7 @@ class StoredReply:
     step, model : what it was asked for, and the public id of who was asked.
     logprobs : where they were asked for and offered, in the server's own form.
     thinking : what was put aside of the reply.
+    rejected : what it says could not be used, so that no later run takes it over.
     """
 
     text: str
@@ -55,6 +56,7 @@ class StoredReply:
     finish_reason: str = ""
     logprobs: Any = None
     thinking: str = ""
+    rejected: bool = False
 
     @property
     def answer(self) -> str:
@@ -98,7 +100,8 @@ class StoredReply:
         return {
             name: value
             for name, value in values.items()
-            if name in ("text", "status") or value not in ("", None)
+            if name in ("text", "status")
+            or (value not in ("", None) and (name != "rejected" or value))
         }
 
 
@@ -132,6 +135,8 @@ def own_and_others(
             reply, name = StoredReply.of(data), known_as[alias]
             if run_id == run.pk:
                 own[name] = reply
+            elif reply.rejected:
+                others.pop(name, None)  # and what it was taken over from
             elif reply.status is not AnswerStatus.ERROR:
                 others[name] = reply
     return own, {name: reply for name, reply in others.items() if name not in own}
@@ -145,8 +150,22 @@ def answered(owner_id: int, planned: Iterable[Planned]) -> set[str]:
         rows = RunData.objects.filter(
             name__in=names[first : first + QUERIED], run__owner=owner_id
         ).exclude(data__status=AnswerStatus.ERROR.value)
-        found |= set(rows.values_list("name", flat=True))
+        for name, rejected in rows.order_by("pk").values_list("name", "data__rejected"):
+            if rejected:
+                found.discard(name)
+            else:
+                found.add(name)
     return found
+
+
+def reject(run_id: int, planned: Iterable[Planned]) -> None:
+    """Mark a run's replies to these requests as rejected; call it in a transaction."""
+    names = [name_of(one) for one in planned]
+    for first in range(0, len(names), QUERIED):
+        rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
+        for row in rows:
+            row.data = {**row.data, "rejected": True}
+        RunData.objects.bulk_update(rows, ["data"])
 
 
 def taken_over(reply: StoredReply, step: str, model: str) -> StoredReply:

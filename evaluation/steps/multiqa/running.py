@@ -11,6 +11,7 @@ from importlib import metadata
 from django.utils.text import capfirst
 
 from annotations.exchange import AnswerStatus
+from evaluation.flow.asking.plan import Item
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.multiqa import reranking, rewording
 from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, grading_of, measured_by_crowd
@@ -29,10 +30,14 @@ from evaluation.flow.multiqa.rows import (
 )
 from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.flow.multiqa.study import (
+    ATTEMPTS,
     NO_REWRITER_REPLY,
     Wording,
+    attempt_name,
     conversations_of,
+    fruitless,
     note_fewer,
+    rejected,
     reworded,
     wordings_of,
 )
@@ -182,16 +187,23 @@ def _reworded(
         turn.report,
     )
     ids = [loaded.items[number].item for number in loaded.asked]
-    found = reworded(
-        checker,
-        ids,
-        lambda items: in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0],
-        loaded.left_out,
-    )
+    asked: list[Item] = []
+
+    def ask(items: Sequence[Item]) -> Answered:
+        asked.extend(items)
+        return in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0]
+
+    found = reworded(checker, ids, ask, loaded.left_out)
     if why := in_turns.reason_given_up(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
+    # At its temperature the rewriter may do better: a later run asks anew where nothing is kept.
+    names = {attempt_name(one, at) for one in fruitless(found, ids) for at in ATTEMPTS}
+    again = [one for one in asked if one.id in names]
+    if again:
+        with turn.fenced():
+            in_turns.reject(Round(rewriter, again, sent, options.seed))
     if not any(one.variant for one in found):
-        raise RunInputError("run.no_usable_rewording", rewordings=len(found))
+        raise RunInputError("run.no_usable_rewording", **rejected(found, ids, loaded.left_out))
     left_out = loaded.left_out.found
     with turn.fenced():
         keep_rows(turn, CHECKED, Rewording, found)
