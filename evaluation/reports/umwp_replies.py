@@ -12,12 +12,13 @@ from evaluation.models import Run
 from evaluation.steps.umwp.tables import items_of, problems_kept, replies_of
 
 MISSED, GAVE_UP, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"
-FAILED, UNJUDGED, RIGHT = "failed", "unknown", "right"
+FAILED, UNJUDGED, RIGHT, CUT = "failed", "unknown", "right", "cut_off"
 OUTCOMES = {
     MISSED: "did not notice that there is no answer",
     GAVE_UP: "said that there is no answer, and there is one",
     WRONG: "gave another number than the right one",
     REFUSAL: "refused to answer",
+    CUT: "was cut off before an answer came",
     FAILED: "the reply could not be fetched",
     UNJUDGED: "nobody said whether the question has an answer",
     RIGHT: "right",
@@ -128,7 +129,7 @@ def replies_page(
 def outcome_of(row: ItemRow) -> str:
     """Return how a reply came out: a key of `OUTCOMES`."""
     if row.taken_as is None:
-        return FAILED
+        return CUT if row.reason == CUT else FAILED
     if row.answerable is None:
         return UNJUDGED
     if row.taken_as == REFUSED:

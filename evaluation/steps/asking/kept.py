@@ -36,7 +36,7 @@ class StoredReply:
     ----------
     status : an ERROR is final within its run, and asked again in another.
     cost : of this run; 0 where `reused` says that an earlier run asked for it.
-    message : why it is an ERROR, for people.
+    message : why it is an ERROR, for people; error is the code of that.
     step, model : what it was asked for, and the public id of who was asked.
     logprobs : where they were asked for and offered, in the server's own form.
     thinking : what was put aside of the reply.
@@ -57,6 +57,7 @@ class StoredReply:
     logprobs: Any = None
     thinking: str = ""
     rejected: bool = False
+    error: str = ""
 
     @property
     def answer(self) -> str:
@@ -92,6 +93,7 @@ class StoredReply:
             finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
             logprobs=None if reply.logprobs is None else storable(reply.logprobs),
             thinking=UNWRITABLE.sub(REPLACED, reply.thinking),
+            error=reply.fault.code if reply.fault else "",
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,6 +107,14 @@ class StoredReply:
         }
 
 
+_STATES = {
+    AnswerStatus.TEXT: "answered",
+    AnswerStatus.EMPTY: "empty",
+    AnswerStatus.CUT_OFF: "cut_off",
+    AnswerStatus.ERROR: "failed",
+}
+STATES = ("answered", "empty", "refused", "cut_off")
+"""Fields of `Usage` that count replies by what came."""
 _FIELDS = {one.name for one in fields(StoredReply)}
 
 
@@ -184,9 +194,14 @@ def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
     by_id = {str(one.public_id): one for one in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)
+    codes: dict[tuple[str, str], Counter[str]] = {}
     for reply in replies_of(run_id):
         found = counts.setdefault((reply.step, reply.model), Counter())
         costs[reply.step, reply.model] += reply.cost
+        found[_STATES.get(reply.status, "refused")] += 1
+        found["with_thinking"] += bool(reply.thinking)
+        if reply.status is AnswerStatus.ERROR:
+            codes.setdefault((reply.step, reply.model), Counter())[reply.error] += 1
         if reply.reused:
             found["reused"] += 1
             continue
@@ -204,6 +219,9 @@ def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
             prompt_tokens=found["prompt_tokens"],
             completion_tokens=found["completion_tokens"],
             cost=costs[step, model] if model in by_id and by_id[model].has_prices else None,
+            **{name: found[name] for name in STATES},
+            with_thinking=found["with_thinking"],
+            error_codes=dict(codes.get((step, model), {})),
         )
         for (step, model), found in counts.items()
     )

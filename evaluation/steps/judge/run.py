@@ -10,6 +10,7 @@ from importlib import metadata
 import numpy as np
 
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.judge.findings import Findings, grades_of
 from evaluation.flow.judge.judging import judge_answers
 from evaluation.flow.judge.parameters import JudgeParameters
@@ -56,7 +57,9 @@ def judge_set(turn: Turn) -> None:
         warnings.append(Message("judge.chosen"))
     tables = Tables(findings)
     n_judged = int((~np.isnan(findings.grades.mean)).sum())
-    summary = JudgeSummary.of_findings(findings, str(model.public_id), n_judged, asked.usage())
+    usage = asked.usage()
+    warnings += cut_off_warnings(usage, dict.fromkeys((one.step for one in usage), ""))
+    summary = JudgeSummary.of_findings(findings, str(model.public_id), n_judged, usage)
     with turn.fenced():
         for name, rows in (
             (SCORES, tables.scores()),
@@ -98,10 +101,9 @@ class _Asking:
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
-    def usage(self) -> dict[str, float]:
-        """Return requests, tokens and cost of what this run asked, in all its turns."""
-        names = ("requests", "prompt_tokens", "completion_tokens", "cost")
-        return {name: sum(getattr(one, name) or 0 for one in self.asked.usage()) for name in names}
+    def usage(self) -> tuple[Usage, ...]:
+        """Return what the judge was used for by step, in all turns of this run."""
+        return self.asked.usage()
 
 
 def _with_text(loaded: Loaded) -> list[int]:

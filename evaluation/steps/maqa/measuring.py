@@ -16,7 +16,7 @@ from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.backends.chat.distributions import tokens_of
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import Usage
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.maqa.asking import TOLD, TOLD_OPEN, conversation
 from evaluation.flow.maqa.first_tokens import distribution_of, starts
 from evaluation.flow.maqa.judging import RightAnswers, read_reply
@@ -78,15 +78,15 @@ def measure(turn: Turn) -> None:
         study.exclusions.add(code, named)
     # What takes long is computed before the transaction that writes it.
     _ = (study.metrics, study.curves, study.bins, study.comparisons)
-    input_hash = hash_of(questions)
+    input_hash, usage = hash_of(questions), asked.usage()
     with turn.fenced():
         keep_study(turn, study)
         turn.end(
             Ending(
                 _signature(options, study, models, input_hash),
                 input_hash,
-                _summary(asked.usage(), study, replies, options),
-                [warning.as_dict() for warning in study.warnings()],
+                _summary(usage, study, replies, options),
+                [one.as_dict() for one in [*cut_off_warnings(usage), *study.warnings()]],
             )
         )
 
@@ -208,16 +208,19 @@ def _summary(
     costs = [one.cost for one in usage]
     statuses = [one.status for one in replies]
     info = study.clusters.info
-    errors = sum(one.is_missing for one in statuses)
+    cut_off = statuses.count(AnswerStatus.CUT_OFF)
+    errors = statuses.count(AnswerStatus.ERROR)
     return MaqaSummary(
         version=VERSION,
         questions=len(study.questions),
         with_answers=study.counts["questions_with_an_answer"],
         samples=options.samples,
         systems=tuple(study.systems),
-        replies=len(statuses) - errors,
+        replies=len(statuses) - errors - cut_off,
         no_answer=sum(one is AnswerStatus.EMPTY or one in REFUSED for one in statuses),
         errors=errors,
+        cut_off=cut_off,
+        usage=tuple(usage),
         requests=sum(one.requests for one in usage),
         reused=sum(one.reused for one in usage),
         tokens_read=sum(one.prompt_tokens for one in usage),

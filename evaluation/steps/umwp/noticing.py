@@ -8,16 +8,17 @@ from typing import Any
 
 from annotations.exchange.reading.systems import System, parameters_of
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
+from annotations.exchange.records import AnswerStatus
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import Usage
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.asking import conversation
 from evaluation.flow.umwp.people import PEOPLE, replies_of
 from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.flow.umwp.sizes import size_rows, trend_rows
-from evaluation.flow.umwp.study import UmwpStudy, study_replies
+from evaluation.flow.umwp.study import ERROR, NO_REPLY, UmwpStudy, study_replies
 from evaluation.flow.umwp.summary import VERSION, UmwpSummary
 from evaluation.flow.umwp.templates import own_templates
 from evaluation.models import LanguageModel, Run
@@ -61,14 +62,15 @@ def ask_and_classify(turn: Turn) -> None:
     sizes = size_rows(study.metrics, {model.name: _system(model) for model in models})
     input_hash = hash_of(problems, people)
     rows = [ReplyRow(one.system, one.item, one.form, one.text, one.status.value) for one in replies]
+    usage = asked.usage()
     with turn.fenced():
         keep_findings(turn, study, rows, (sizes, trend_rows(sizes)))
         turn.end(
             Ending(
                 _signature(parameters, study, models, input_hash),
                 input_hash,
-                _summary(asked.usage(), study, models, parameters, replies),
-                [warning.as_dict() for warning in _warnings(study)],
+                _summary(usage, study, models, parameters, replies),
+                [one.as_dict() for one in [*cut_off_warnings(usage), *_warnings(study)]],
             )
         )
 
@@ -124,7 +126,7 @@ def _system(model: LanguageModel) -> System:
 def _warnings(study: UmwpStudy) -> list[Message]:
     """Return what to know before relying on the numbers."""
     found = []
-    if not study.complete:
+    if study.exclusions.count(ERROR) or study.exclusions.count(NO_REPLY):
         found.append(Message("umwp.incomplete"))
     if not has_labels(study.problems):
         found.append(Message("umwp.no_labels"))
@@ -172,7 +174,9 @@ def _summary(
         unanswerable=labels.count(False),
         unknown=labels.count(None),
         replies=len(replies),
-        errors=sum(one.status.is_missing for one in replies),
+        errors=sum(one.status is AnswerStatus.ERROR for one in replies),
+        cut_off=sum(one.status is AnswerStatus.CUT_OFF for one in replies),
+        usage=tuple(usage),
         requests=sum(one.requests for one in usage),
         reused=sum(one.reused for one in usage),
         tokens_read=sum(one.prompt_tokens for one in usage),

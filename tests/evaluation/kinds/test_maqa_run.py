@@ -142,6 +142,20 @@ def metric(run, name, system="small"):
     return next(one for one in rows if (one.system, one.group, one.metric) == (system, "", name))
 
 
+def test_a_reply_that_was_cut_off_is_counted_apart_from_errors(question_set, small, world):
+    whole = world.server.reply
+    world.server.reply = lambda body: (
+        said("", "length") if "Who sang?" in str(body["messages"]) else whole(body)
+    )
+    run = done(question_set, options([small]))
+    # Three samples of one question of four.
+    summary = run.summary
+    assert (summary["replies"], summary["errors"], summary["cut_off"]) == (9, 0, 3)
+    assert items(run)["2"].reason == "cut_off"
+    assert run.warnings[0]["code"] == "study_replies_cut_off"
+    assert run.warnings[0]["values"]["count"] == 3
+
+
 def test_a_published_list_becomes_questions_with_all_right_answers(question_set):
     seas, primes, song, why = questions_of(question_set.latest_version())
     assert seas.answers == (("Baltic",), ("North Sea", "German Ocean"))

@@ -90,6 +90,24 @@ def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(
     )
 
 
+def test_a_judge_that_was_cut_off_is_not_asked_again_and_the_remedy_is_told(rivers, model, chat):
+    cut = []
+
+    def reply(body):
+        if not cut:
+            cut.append(body)
+            return said("", "length")
+        return kind(body)
+
+    chat.reply = reply
+    run = done(started(let_an_expert_judge(rivers), model))
+    assert run.state == "done", run.error
+    assert sum(one["cut_off"] for one in run.summary["asked"]) == 1
+    assert run.summary["asked_again"] == 0
+    told = [one["values"] for one in run.warnings if one["code"] == "study_replies_cut_off"]
+    assert told == [{"count": 1, "names": "kind one", "raise": ""}]
+
+
 def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, model):
     run = done(started(let_an_expert_judge(rivers), model))
     client.force_login(rivers.owner)

@@ -265,6 +265,29 @@ def test_a_model_that_does_not_reply_is_an_error_of_its_own(world, good):
     assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 
+def test_a_reply_that_was_cut_off_is_no_error_and_guessers_do_not_answer_it(world, good):
+    whole = world.server.reply
+    refuses = "Which river flows through Basel? Please say."
+    cut = "Tell me: Which river flows through Basel?"
+
+    def reply(body):
+        content = body["messages"][-1]["content"]
+        if cut in content:
+            return said("", "length")
+        return said("", "content_filter") if refuses in content else whole(body)
+
+    world.server.reply = reply
+    run = done(rivers(world.owner), options([good]))
+    assert (run.summary["errors"], run.summary["cut_off"], run.summary["no_answer"]) == (0, 1, 1)
+    (usage,) = run.summary["usage"]
+    assert (usage["answered"], usage["refused"], usage["cut_off"]) == (13, 1, 1)
+    assert [one["code"] for one in run.warnings].count("study_replies_cut_off") == 1
+    # Of q1 the original alone has a vote: 1/3; q2 has three: 3^-3.
+    assert value(run, "good", "chance_worst_case", "kind:choice") == pytest.approx(
+        (1 / 3 + 1 / 27) / 2
+    )
+
+
 def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
     client, world, good, shaky
 ):

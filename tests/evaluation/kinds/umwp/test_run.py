@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from django.urls import reverse
 
 from annotations.models import QuestionSet
 from evaluation.background import runs
@@ -13,7 +14,7 @@ from evaluation.reports.umwp import noticing_report
 from evaluation.reports.umwp_replies import replies_page
 from evaluation.steps.asking import in_turns
 from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import error
+from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.kinds.umwp.world import done, options, registered, replied, said_by, table
 
 
@@ -196,6 +197,42 @@ def test_what_a_model_does_not_reply_is_counted_and_told(question_set, small, se
     assert (model.refusals, model.without_answer) == (1, 1)
     outcomes = replies_page(run).counts
     assert outcomes == {"gave_up": 1, "refused": 1, "failed": 1, "right": 2}
+
+
+def test_replies_are_counted_by_what_came_on_the_run_s_page_too(
+    client, question_set, small, server, rita
+):
+    came = {
+        "some books": said("", "content_filter"),
+        "10 m": said("", "length"),
+        "9 books": error(400, "bad"),
+    }
+
+    def reply(body):
+        question = body["messages"][-1]["content"]
+        return next((one for words, one in came.items() if words in question), replied(body))
+
+    server.reply = reply
+    run = done(question_set, options(small))
+    assert (run.summary["errors"], run.summary["cut_off"]) == (1, 1)
+    (usage,) = run.summary["usage"]
+    # 4 and 5 have a text; 3 is refused, 2 cut off, 1 an error.
+    counts = ("answered", "empty", "refused", "cut_off", "errors")
+    assert [usage[name] for name in counts] == [2, 0, 1, 1, 1]
+    assert sum(usage["error_codes"].values()) == 1
+    cut, incomplete = run.warnings
+    assert cut["code"] == "study_replies_cut_off"
+    assert cut["values"] == {"count": 1, "names": "small", "raise": "max_tokens"}
+    assert incomplete["code"] == "umwp.incomplete"
+    reasons = {row["item"]: row["reason"] for row in table(run, "items")}
+    assert (reasons["1"], reasons["2"], reasons["3"]) == ("error", "cut_off", None)
+    outcomes = replies_page(run).counts
+    assert outcomes == {"gave_up": 1, "refused": 1, "cut_off": 1, "failed": 1, "right": 1}
+    client.force_login(rita)
+    page = client.get(reverse("admin:run", args=[run.public_id])).content.decode()
+    for name in ("refused", "cut_off", "errors"):
+        assert f'data-count="{name}">1<' in page
+    assert 'data-state="errors"' in page
 
 
 def refused(question_set, parameters):
