@@ -9,6 +9,7 @@ from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
+from evaluation.steps.umwp.noticing import foreseen
 from evaluation.steps.umwp.problems import problems_of
 
 
@@ -50,6 +51,7 @@ START = Start(
     words="Made for math word problems. A model that answers every question, also those without "
     "an answer, makes things up.",
     before=before,
+    foreseen=foreseen,
     files=(
         StartFile(
             name="problems",

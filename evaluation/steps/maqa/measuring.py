@@ -29,14 +29,15 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import StoredReply
-from evaluation.steps.asking.registered import problems_with_models, registered
+from evaluation.steps.asking.registered import chosen, problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.findings import keep_rows
 from evaluation.steps.maqa.questions import hash_of, questions_of
 
-ASKING = "asking models"
+ASKING, ANSWERING = "asking models", "Answering"
 Faults = list[tuple[str, dict[str, object]]]
 
 
@@ -123,14 +124,22 @@ def keep_study(turn: Turn, study: MaqaStudy) -> None:
     keep_rows(turn, "replies", ReplyRow, _reply_rows(study))
 
 
-def _replies(
-    asked: AskedInTurns,
+def foreseen(version: QuestionSetVersion, user: Anybody, options: MaqaRunOptions) -> Foreseen:
+    """Return what the models will be asked; nothing is sent."""
+    questions = questions_of(version)
+    rounds = _rounds(chosen(user, options.models), questions, options)
+    shown = {}
+    if rounds and questions:
+        shown["The first question, as the models see it"] = rounds[0].items[0].messages
+    return Foreseen(tuple(takes_of(user, ANSWERING, one) for one in rounds), shown)
+
+
+def _rounds(
     models: Sequence[LanguageModel],
     questions: Sequence[SeveralAnswersQuestion],
     options: MaqaRunOptions,
-    faults: Faults,
-) -> list[SeveralAnswersReply]:
-    """Put every question to the models, so many times, each in a conversation of its own."""
+) -> list[Round]:
+    """Return what each model is asked."""
     sent: dict[str, Any] = {
         "temperature": options.temperature,
         "max_tokens": options.max_tokens,
@@ -141,7 +150,18 @@ def _replies(
         Item(one.id, conversation(TOLD if one.answers else TOLD_OPEN, one.text), options.samples)
         for one in questions
     ]
-    rounds = [Round(model, items, sent, options.seed) for model in models]
+    return [Round(model, items, sent, options.seed) for model in models]
+
+
+def _replies(
+    asked: AskedInTurns,
+    models: Sequence[LanguageModel],
+    questions: Sequence[SeveralAnswersQuestion],
+    options: MaqaRunOptions,
+    faults: Faults,
+) -> list[SeveralAnswersReply]:
+    """Put every question to the models, so many times, each in a conversation of its own."""
+    rounds = _rounds(models, questions, options)
     right = {one.id: RightAnswers(one, options.rules) for one in questions}
     return [
         _reply(right[item], model.name, sample, stored, options, faults)

@@ -24,15 +24,16 @@ from evaluation.flow.umwp.templates import own_templates
 from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.registered import problems_with_models, registered
+from evaluation.steps.asking.registered import chosen, problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.umwp.people import peoples_answers
 from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
 from evaluation.steps.umwp.tables import ReplyRow, keep_findings
 from evaluation.words.message import Message
 
-ASKING = "asking models"
+ASKING, ANSWERING = "asking models", "Answering"
 
 
 def ask_and_classify(turn: Turn) -> None:
@@ -96,6 +97,33 @@ def options_of(run: Run) -> UmwpRunOptions:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
+def foreseen(version: QuestionSetVersion, user: Anybody, options: UmwpRunOptions) -> Foreseen:
+    """Return what the models will be asked; nothing is sent."""
+    problems = problems_of(version)
+    rounds = _rounds(chosen(user, options.models), problems, options)
+    shown = {
+        f"The first question, asked “{form}”": conversation(one.text, form)
+        for one in problems[:1]
+        for form in options.forms
+    }
+    return Foreseen(tuple(takes_of(user, ANSWERING, one) for one in rounds), shown)
+
+
+def _rounds(
+    models: Sequence[LanguageModel],
+    problems: Sequence[WordProblem],
+    parameters: UmwpRunOptions,
+) -> list[Round]:
+    """Return what each model is asked."""
+    items = [
+        Item(f"{form}/{one.id}", conversation(one.text, form))
+        for form in parameters.forms
+        for one in problems
+    ]
+    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
+    return [Round(model, items, sent, parameters.seed) for model in models]
+
+
 def _replies(
     asked: AskedInTurns,
     models: Sequence[LanguageModel],
@@ -103,16 +131,11 @@ def _replies(
     parameters: UmwpRunOptions,
 ) -> list[WordProblemReply]:
     """Put every question to the models in each form, in a conversation of its own."""
-    forms = parameters.forms
-    items = [
-        Item(f"{form}/{one.id}", conversation(one.text, form)) for form in forms for one in problems
-    ]
-    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
-    rounds = [Round(model, items, sent, parameters.seed) for model in models]
+    rounds = _rounds(models, problems, parameters)
     return [
         WordProblemReply(one.line, model.name, one.id, form, came.text, came.status)
         for model, found in zip(models, asked.ask(ASKING, rounds), strict=True)
-        for form in forms
+        for form in parameters.forms
         for one in problems
         for came in [found[f"{form}/{one.id}", 0]]
     ]

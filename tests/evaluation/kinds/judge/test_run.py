@@ -108,6 +108,21 @@ def test_a_judge_that_was_cut_off_is_not_asked_again_and_the_remedy_is_told(rive
     assert told == [{"count": 1, "names": "kind one", "raise": ""}]
 
 
+def test_the_form_counts_what_the_judge_will_be_asked(client, rivers, model, chat):
+    client.force_login(rivers.owner)
+    address = reverse("admin:start", args=[rivers.public_id, "judge"])
+    sent = {"judge": str(model.public_id), "repeats": "1", "pairs": "1", "do": "foresee"}
+    sent |= {"embedder": "tfidf-word", "precision": "float32", "bootstrap": "20", "seed": "0"}
+    shown = client.post(address, sent)
+    assert shown.status_code == 200
+    found = shown.context["foreseen"]
+    assert [one.step for one in found.takes] == ["Scoring", "Comparing pairs"]
+    assert found.cost is None  # the model has no prices
+    assert chat.bodies == []
+    done(started(rivers, model, repeats=1))
+    assert found.requests == len(chat.bodies)
+
+
 def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, model):
     run = done(started(let_an_expert_judge(rivers), model))
     client.force_login(rivers.owner)

@@ -13,6 +13,7 @@ from evaluation.options import OptionError
 from evaluation.reports.umwp import noticing_report
 from evaluation.reports.umwp_replies import replies_page
 from evaluation.steps.asking import in_turns
+from evaluation.steps.umwp.noticing import foreseen
 from evaluation.words.message import Message
 from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.kinds.umwp.world import done, options, registered, replied, said_by, table
@@ -233,6 +234,20 @@ def test_replies_are_counted_by_what_came_on_the_run_s_page_too(
     for name in ("refused", "cut_off", "errors"):
         assert f'data-count="{name}">1<' in page
     assert 'data-state="errors"' in page
+
+
+def test_what_will_be_asked_is_foreseen_and_what_is_there_is_not_asked(question_set, small, server):
+    version, rita = question_set.latest_version(), question_set.owner
+    both = options(small, instruction=True, max_tokens=100)
+    found = foreseen(version, rita, both)
+    # 5 questions in 2 forms; 1 for a million tokens written, at most 100 each.
+    assert (found.requests, found.stored, found.completion_tokens) == (10, 0, 1000)
+    assert found.cost == pytest.approx(1000 / 1_000_000)
+    assert len(found.shown) == 2
+    assert server.bodies == []
+    done(question_set, options(small, max_tokens=100))
+    found = foreseen(version, rita, both)
+    assert (found.requests, found.stored) == (5, 5)
 
 
 def refused(question_set, parameters):
