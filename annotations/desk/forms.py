@@ -80,6 +80,13 @@ class UploadForm(forms.Form):
         help_text="For answers that are there already; their texts always stay as they are.",
     )
 
+    keep_thinking = forms.BooleanField(
+        label="Keep the text of thinking",
+        required=False,
+        help_text="Thinking of a model, such as <think> ... </think>, then counts as part of its "
+        "answer. Otherwise it is put aside, and stored beside the answer.",
+    )
+
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         required=False,

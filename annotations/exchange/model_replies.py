@@ -132,8 +132,8 @@ def thinking_notes(n_thinking: int, n_cut_off: int = 0) -> list[str]:
     if n_thinking:
         replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"
         notes.append(
-            f"The thinking in {replies} was put aside: only the answer after it counts. On the "
-            f"command line {KEEP_THINKING} keeps it."
+            f"The thinking in {replies} was put aside: only the answer after it counts. “Keep the "
+            f"text of thinking” ({KEEP_THINKING}) keeps it."
         )
     if n_cut_off:
         replies = "1 reply was" if n_cut_off == 1 else f"{n_cut_off:,} replies were"

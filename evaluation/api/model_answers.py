@@ -66,6 +66,15 @@ class ModelAnswerSerializer(ModelAnswerRowSerializer):
         read_only_fields = fields
 
 
+class ModelAnswerOptionsSerializer(VersionOptionsSerializer):
+    """Into which version, and how the answers are read."""
+
+    keep_thinking = serializers.BooleanField(
+        default=False,
+        help_text="Whether the thinking in an answer stays in it; otherwise it is put aside.",
+    )
+
+
 @extend_schema_view(
     list=extend_schema(
         summary="List the answers of language models, oldest first",
@@ -83,7 +92,7 @@ class ModelAnswerSerializer(ModelAnswerRowSerializer):
         "nothing; an answer that is there with another text or status is a bad row.",
         MODEL_ANSWER_ROWS,
         REPORT_OF_MODEL_ANSWERS,
-        VersionOptionsSerializer,
+        ModelAnswerOptionsSerializer,
     ),
 )
 @extend_schema(tags=["language models"])
@@ -120,7 +129,7 @@ class ModelAnswerViewSet(BulkViewSet):
     def create(self, request: Request, set_id: Any) -> Response:
         """Take rows in."""
         question_set = editable(request, QuestionSet.objects.all(), set_id)
-        options = options_of(request, VersionOptionsSerializer)
+        options = options_of(request, ModelAnswerOptionsSerializer)
         options["imported_by"] = user_id(request)
         return self.taken_in(import_model_answers, question_set, options)
 

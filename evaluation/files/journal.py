@@ -2,7 +2,7 @@
 
 Lines are only ever appended, each with one write, so that what `keep` has returned from survives
 the end of the process however it comes; a moment later it is on the disk, too. A torn last line
-is cut off when the journal is opened again.
+is cut off when the journal is opened again. A line of its own rejects an earlier reply.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ class Journal:
     def __post_init__(self) -> None:
         self.path = self.folder / NAME
         self._by_key: dict[str, Row] = {}
+        self._dropped: list[Row] = []
         self._places: dict[str, int] = {}
         self._file: int | None = None
         self._size = 0
@@ -214,7 +215,9 @@ class Journal:
                 self.configurations[described.id] = described
             cells = {name: said[name] for name in ROW}
             row = Row(status=AnswerStatus(said["status"]), **cells)
-            if "thinking" in said:
+            if said.get("rejected"):
+                self._drop(row)
+            elif "thinking" in said:
                 self._take(replace(row, thinking=said["thinking"]))
             else:
                 self._take(_read_anew(row))
@@ -232,6 +235,13 @@ class Journal:
         self.rows[row.configuration, row.question, row.sample] = row
         if row.status is not AnswerStatus.ERROR:
             self._by_key.setdefault(row.key, row)
+
+    def _drop(self, row: Row) -> None:
+        """Forget a reply that was rejected, but for what it cost."""
+        place = row.configuration, row.question, row.sample
+        if place in self.rows:
+            self._dropped.append(self.rows.pop(place))
+        self._by_key.pop(row.key, None)
 
     def named(self, wanted: Configuration) -> Configuration:
         """Return the configuration with a name of its own in this folder.
@@ -286,10 +296,18 @@ class Journal:
         self.configurations[row.configuration] = configuration
         self._take(row)
 
+    def reject(self, row: Row) -> None:
+        """Append that a reply cannot be used, so that its request is sent anew. Raises OSError."""
+        cells = {name: getattr(row, name) for name in (*ROW, "thinking")}
+        name = self.configurations[row.configuration].name
+        self._append({"model": name, "status": row.status.value, **cells, "rejected": True})
+        self._drop(row)
+
     def spent(self, configuration: Configuration) -> float:
         """Return what the replies of a configuration have cost."""
         which = configuration.id
-        return sum(row.cost for row in self.rows.values() if row.configuration == which)
+        rows = (*self.rows.values(), *self._dropped)
+        return sum(row.cost for row in rows if row.configuration == which)
 
     def _append(self, said: dict[str, Any]) -> None:
         assert self._file is not None

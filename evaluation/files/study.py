@@ -7,7 +7,7 @@ step got is stored as ``manage.py ask`` stores it, so that the same command goes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -111,6 +111,11 @@ class StudyFolder:
         }
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
         return rows
+
+    def reject(self, rows: Iterable[Row]) -> None:
+        """Let the same command ask for these anew: what the replies say cannot be used."""
+        for row in rows:
+            self._journal.reject(row)
 
     def raw(self, row: Row) -> Any:
         """Return the server's own answer behind a row, such as with probabilities of tokens."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -51,3 +51,7 @@ class RunSummary(Stored):
     def shown_counts(self) -> Mapping[str, int]:
         """Return what the page of a run shows of what went in, by its name."""
         return {}
+
+    def asked_models(self) -> Sequence[Any]:
+        """Return the `Usage` of each model, by step; nothing where none was asked for a study."""
+        return ()

@@ -79,6 +79,9 @@ def import_model_answers(
         for batch in chunks(rows, BATCH):
             LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
         LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
+    n_thinking = sum(bool(one.thinking) for one in file.records)
+    kept = file.records if keep_thinking else ()
+    n_kept = sum(separate_thinking(one.text).has_thinking for one in kept)
     n_cut_off = sum(one.status is AnswerStatus.CUT_OFF for one in file.records)
     note = f"Version {target.number} is published now: its wording stays as it is."
     return ImportReport(
@@ -97,6 +100,8 @@ def import_model_answers(
         notes=[note] if published else [],
         warnings=[*file.warnings, *thinking_notes(0, n_cut_off)],
         dry_run=dry_run,
+        n_thinking=n_thinking,
+        n_thinking_kept=n_kept,
     )
 
 

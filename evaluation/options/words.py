@@ -169,6 +169,9 @@ LABELS = {
     "exclude_workers": "Exclude workers",
     "leave_one_out": "Leave one out",
     "max_iterations": "Most iterations",
+    "judge_max_tokens": "Longest judgement",
+    "max_tokens": "Longest reply",
+    "rewriter_tokens": "Longest reply of the rewriter",
     "suggest_anchors": "Answers to suggest",
     "weight_cap": "Most weight of a worker",
 }

@@ -100,6 +100,30 @@ class NoticingReport:
     left_out: list[LeftOut]
     summary: UmwpSummary
 
+    @property
+    def compared(self) -> list[ComparisonRow]:
+        """The comparisons over at least one question; the others hold no number."""
+        return [row for row in self.comparisons if row.n]
+
+    @property
+    def known_parts(self) -> list[PartAlone]:
+        """The parts of the classifier of which at least one number is defined."""
+        return [
+            one
+            for one in self.parts
+            if any(found.value is not None for found in (one.f1, one.precision, one.recall))
+        ]
+
+    @property
+    def has_right_numbers(self) -> bool:
+        """Whether any question with an answer accepts a number, so that it can be compared."""
+        return any(one.answer_accuracy.n for one in self.models)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any question without an answer names the one it was made of."""
+        return any(one.pairs.n for one in self.models)
+
 
 def noticing_report(run: Run) -> NoticingReport:
     """Return what a run that is done found."""

@@ -6,13 +6,14 @@ categories and of the forms of asking, blind, in an order of each annotator's ow
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotations.exchange.reading.reply_labels import CANNOT_TELL, NO, YES, ReplyLabel
-from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
+from annotations.exchange.reading.word_problems import DIRECT, WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
 from evaluation.flow.metrics import OVERALL, MetricRow
 from evaluation.flow.umwp.classifying import REFUSED, UNANSWERABLE, Classified
@@ -102,13 +103,29 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
+class SaidNone:
+    """How often people together, or a model in one form, said that there is no answer.
+
+    Over the questions that people answered, labelled or not: `said` of `n` answers.
+    """
+
+    system: str
+    form: str
+    is_people: bool
+    said: int
+    n: int
+
+
+@dataclass(frozen=True)
 class PeopleReport:
     """People beside models and beside the classifier.
 
     Attributes
     ----------
     people, questions, answers : who answered, to how many of the questions, how often.
-    benchmark : people first, then each model and form over the questions that people answered.
+    said_none : people first, then each model and form: how often they said that there is no
+        answer. benchmark : in the same order, the scores; empty where no question that people
+        answered says whether it has an answer.
     labelled : replies with a label; annotators : who gave one.
     between : Fleiss' kappa of them. classifier : how far it agrees with their majority, by name.
     """
@@ -116,6 +133,7 @@ class PeopleReport:
     people: int
     questions: int
     answers: int
+    said_none: list[SaidNone]
     benchmark: list[Benchmark]
     labelled: int
     annotators: list[str]
@@ -132,6 +150,7 @@ def people_report(run: Run) -> PeopleReport:
         len({one.worker for one in persons}),
         len({one.item for one in persons}),
         len(persons),
+        _said_none(run, persons) if persons else [],
         list(_benchmark(kept.metrics_of(run))) if persons else [],
         len(labelled.replies),
         list(labelled.annotators),
@@ -179,6 +198,18 @@ def _judged(row: ItemRow) -> Judged:
     problem = WordProblem(row.item, "", (), row.answerable, row.category, (), row.source, 0)
     taken = Classified(row.taken_as or "", row.decided_by or "")
     return Judged(reply, problem, taken, bool(row.right))
+
+
+def _said_none(run: Run, persons: list[PersonRow]) -> list[SaidNone]:
+    answered = {one.item for one in persons}
+    found = {(PEOPLE, DIRECT): Counter(one.taken_as for one in persons)}
+    for row in kept.items_of(run):
+        if row.item in answered and row.taken_as is not None:
+            found.setdefault((row.system, row.form), Counter())[row.taken_as] += 1
+    return [
+        SaidNone(system, form, place == 0, taken[UNANSWERABLE], taken.total())
+        for place, ((system, form), taken) in enumerate(found.items())
+    ]
 
 
 def _benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:

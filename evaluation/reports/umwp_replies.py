@@ -12,12 +12,13 @@ from evaluation.models import Run
 from evaluation.steps.umwp.tables import items_of, problems_kept, replies_of
 
 MISSED, GAVE_UP, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"
-FAILED, UNJUDGED, RIGHT = "failed", "unknown", "right"
+FAILED, UNJUDGED, RIGHT, CUT = "failed", "unknown", "right", "cut_off"
 OUTCOMES = {
     MISSED: "did not notice that there is no answer",
     GAVE_UP: "said that there is no answer, and there is one",
     WRONG: "gave another number than the right one",
     REFUSAL: "refused to answer",
+    CUT: "was cut off before an answer came",
     FAILED: "the reply could not be fetched",
     UNJUDGED: "nobody said whether the question has an answer",
     RIGHT: "right",
@@ -39,6 +40,7 @@ class ReplyShown:
     """A reply with its question, what was made of it, and how that came out.
 
     `text` has the words marked that are most like a template, where they are found in it.
+    `is_math` is False where letters in the answer are no variables.
     """
 
     row: ItemRow
@@ -46,6 +48,7 @@ class ReplyShown:
     question: str
     right_answers: tuple[float, ...]
     text: Marked
+    is_math: bool
 
     @property
     def words(self) -> str:
@@ -126,7 +129,7 @@ def replies_page(
 def outcome_of(row: ItemRow) -> str:
     """Return how a reply came out: a key of `OUTCOMES`."""
     if row.taken_as is None:
-        return FAILED
+        return CUT if row.reason == CUT else FAILED
     if row.answerable is None:
         return UNJUDGED
     if row.taken_as == REFUSED:
@@ -154,6 +157,7 @@ def _shown(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ReplyShown]:
             problems[row.item].question,
             tuple(problems[row.item].answer or ()),
             marked(texts[row.system, row.form, row.item], row.window),
+            problems[row.item].math,
         )
         for outcome, row in chosen
     ]

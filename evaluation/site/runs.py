@@ -33,6 +33,7 @@ from evaluation.reports.called import called
 from evaluation.reports.list_filters import RunFilter
 from evaluation.reports.lists import in_short, unarchived
 from evaluation.reports.of_record import standing_of_record
+from evaluation.reports.replies_came import replies_came
 from evaluation.reports.triage.verdicts import made_by
 from evaluation.site.run_label import RunLabelForm
 
@@ -108,6 +109,7 @@ def of_kind(run: Run) -> dict[str, Any]:
         "kind": kind,
         **_settings(kind.options, run, kind.named(run) if kind.named else {}),
         "counts": kind.summary_of(run).shown_counts().items() if done else (),
+        "came": replies_came(kind.summary_of(run)) if done else (),
         "results": results_address(run),
         **standing_of(kind, run),
     }

@@ -16,6 +16,7 @@ register(
         "model=Name,question=Item,answer=Output",
         ColumnNames.parse,
         import_model_answers,
+        ("keep_thinking",),
         names_questions=True,
         knows_who=True,
     )

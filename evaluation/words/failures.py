@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.words.message import Sentence
+from evaluation.words.reasons import in_words
 
 
 def _no_model_replied(of: Mapping[str, Any]) -> str:
@@ -19,6 +20,45 @@ def _unknown_workers(of: Mapping[str, Any]) -> str:
         "Ids in the settings that are not those of one worker who answered here: "
         f"{of['ids']}{more}."
     )
+
+
+def _no_usable_rewording(of: Mapping[str, Any]) -> str:
+    """Say what the rewriter replied; runs older than the reasons have the count alone."""
+    reasons, silent = _counts(of, "reasons"), _counts(of, "silent")
+    parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
+    if reasons:
+        told = (f"{count:,} ({in_words(reason)})" for reason, count in reasons.items())
+        parts.append(f"Rejected: {', '.join(told)}.")
+    if silent:
+        told = (f"{count:,} ({_STATUSES.get(status, status)})" for status, count in silent.items())
+        parts.append(f"Replies without a rewording: {', '.join(told)}.")
+    if "cut_off" in silent:
+        parts.append(f"Raise {of['option']['rewriter_tokens']}.")
+    if reasons:
+        parts += [
+            f"For example, question {one['question']}: “{one['text']}” ({in_words(one['reason'])})."
+            for one in of["examples"]
+        ]
+    parts.append(
+        "Start it again: the rewriter is asked anew. Or choose another rewriter, or type other "
+        "wordings."
+    )
+    return " ".join(parts)
+
+
+def _counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
+    found = of.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+_STATUSES = {
+    "cut_off": "cut off before an answer came",
+    "refused": "refused",
+    "refused_prompt": "refused",
+    "refused_generation": "refused",
+    "empty": "empty",
+    "error": "failed",
+}
 
 
 FAILURES: Mapping[str, Sentence] = {
@@ -51,8 +91,7 @@ FAILURES: Mapping[str, Sentence] = {
     "again with a higher one: what came is not paid for twice.",
     "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
     "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
-    "run.no_usable_rewording": "The rewriter gave no rewording that could be kept, of {rewordings} "
-    "in all. Choose another rewriter, or type other wordings.",
+    "run.no_usable_rewording": _no_usable_rewording,
     "run.judge_not_asked": "The judge could not be asked: {reason}",
     "run.judge_not_registered": "The judge is no registered model of yours.",
     "run.nothing_to_view": "No run over this version told anything about a model's answers: grade "

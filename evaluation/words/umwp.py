@@ -15,5 +15,8 @@ UMWP: Mapping[str, Sentence] = {
     "different questions: start the run again to ask for these only",
     "umwp.no_labels": "No question says whether it has an answer, so nobody can say whether the "
     "models are right: the run tells what they take for unanswerable",
+    "umwp.not_math": "Not mathematical: {count} of {questions:question}, by their accepted "
+    "answers and wordings. For them no letter in an answer counts as a variable, and no number is "
+    "compared unless one is accepted",
 }
 """By code."""

@@ -29,6 +29,16 @@ def english_only(choose: str) -> Callable[[Mapping[str, Any]], str]:
     return sentence
 
 
+def _study_replies_cut_off(of: Mapping[str, Any]) -> str:
+    option = of["option"][of["raise"]] if of["raise"] else "max_tokens"
+    where = "" if of["raise"] else " in the parameters of the registered model"
+    return (
+        f"Replies that were cut off before an answer came, because their length was used up: "
+        f"{of['count']} ({of['names']}). They count in no number. Raise {option}{where} and start "
+        "the run again"
+    )
+
+
 WARNINGS: Mapping[str, Sentence] = {
     "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
     "about three quarters of a word) and whose ends were ignored: {answers}",
@@ -71,6 +81,7 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_replies_cut_off": "Replies of models that were cut off before an answer came, because "
     "their length was used up: {count} of {models:model}. These models are not ranked until asked "
     "again with a longer reply (max_tokens)",
+    "study_replies_cut_off": _study_replies_cut_off,
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Look whether these models answered at all",
     "anchors_changed_nothing": lambda of: (

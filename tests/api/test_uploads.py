@@ -322,6 +322,22 @@ def test_answers_of_models_are_sent_twice_and_stored_once(asking, address):
     assert body["errors"][0]["pointer"] == "#/rows/0/status"
 
 
+@pytest.mark.parametrize(
+    ("option", "counts", "text"),
+    [
+        ("", (1, 0), "in Wales"),
+        ("?keep_thinking=true", (0, 1), "<think>hm</think>in Wales"),
+    ],
+)
+def test_thinking_in_answers_of_models_is_counted_and_kept_on_request(
+    asking, address, option, counts, text
+):
+    rows = [{"model": "small", "question": "q1", "answer": "<think>hm</think>in Wales"}]
+    sent = asking.post(f"{address}model-answers/{option}", {"rows": rows}).json()
+    assert (sent["n_thinking"], sent["n_thinking_kept"]) == counts
+    assert LLMResponse.objects.get().text == text
+
+
 def test_a_name_is_taken_once(asking, address):
     body = problem(asking.post("question-sets/", {"name": "Rivers"}), 409, "conflict")
     assert body["errors"][0]["pointer"] == "#/name"

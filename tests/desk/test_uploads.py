@@ -174,6 +174,30 @@ def test_model_answers_come_in(client, question_set):
     assert LLMResponse.objects.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("chosen", "shown", "text"),
+    [
+        ({}, "n_thinking", "north"),
+        ({"keep_thinking": "on"}, "n_thinking_kept", "<think>hm</think>north"),
+    ],
+)
+def test_the_preview_counts_thinking_before_anything_is_stored(
+    client, question_set, chosen, shown, text
+):
+    upload(client, question_set, "questions", QUESTIONS)
+    content = b"model,question,answer\nsmall,q1,<think>hm</think>north\nsmall,q2,because\n"
+    preview = send(client, question_set, "model-answers", content, **chosen)
+    report = preview.context["staged"].report
+    counts = {name: report[name] for name in ("n_thinking", "n_thinking_kept")}
+    assert counts == {"n_thinking": 0, "n_thinking_kept": 0} | {shown: 1}
+    page = preview.content.decode()
+    assert f'data-count="{shown}"><strong>1<' in page
+    assert page.count('data-count="n_thinking') == 1
+    assert not LLMResponse.objects.exists()
+    confirm(client, question_set, preview)
+    assert LLMResponse.objects.get(question__external_id="q1").text == text
+
+
 @pytest.mark.parametrize("name", ["a.exe", "a", "../../etc/passwd", "a.xls", "a.csv/../x.zip"])
 def test_other_endings_are_refused_whatever_the_name_says(client, question_set, name, own_home):
     response = send(client, question_set, "questions", QUESTIONS, name=name)

@@ -20,7 +20,8 @@ class ImportReport:
     `n_unchanged` say what was there before. `n_completed` of the new ones filled in a question
     whose text was not known. `n_empty` counts those without an answer among the new
     and unchanged ones, `n_rejected` those refused where they were collected, `n_reflagged` the
-    unchanged ones of which only that was stored anew. `created` counts what the rows brought
+    unchanged ones of which only that was stored anew. `n_thinking` answers of models held thinking
+    that is put aside, `n_thinking_kept` hold it still. `created` counts what the rows brought
     along, such as workers; `notes` and `warnings` are sentences for people.
     """
 
@@ -43,6 +44,8 @@ class ImportReport:
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     dry_run: bool = False
+    n_thinking: int = 0
+    n_thinking_kept: int = 0
 
     def __post_init__(self) -> None:
         counted = self.n_new + self.n_unchanged + self.n_repeated + self.n_superseded

@@ -147,6 +147,10 @@ REPLIES = {
         "the id {id} stands in line {first_line} with another label",
         "Give each problem an id of its own.",
     ),
+    "problem_math_unusable": ProblemMessage(
+        "math is neither true nor false (without it: true)",
+        WORD_PROBLEM,
+    ),
     "problem_no_object": ProblemMessage(
         "there is an entry that is no object",
         WORD_PROBLEM,

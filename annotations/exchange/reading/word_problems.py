@@ -39,7 +39,8 @@ class WordProblem:
 
     `answers` are the right numbers, none where there is no answer. `answerable` is None where
     nobody said whether there is one. `category` says why there is none, 1 to 5, None where nobody
-    said. `relevant` are the ids of the problems it was made of.
+    said. `relevant` are the ids of the problems it was made of. `is_math` is False where the answer
+    is a text, such as CO2, and letters in it are no variables.
     """
 
     id: str
@@ -50,6 +51,7 @@ class WordProblem:
     relevant: tuple[str, ...]
     source: str
     line: int
+    is_math: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ def as_umwp(problem: WordProblem) -> dict[str, Any]:
         "category": problem.category,
         "relevant_ids": [_as_written(item) for item in problem.relevant] or None,
         "source": problem.source,
+        **({} if problem.is_math else {"math": False}),
     }
 
 
@@ -152,6 +155,9 @@ def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
     source = id_of(one.get("source"))
     if source is None:
         wrong("source", "problem_source_unusable")
+    is_math = one.get("math", True)
+    if not isinstance(is_math, bool):
+        wrong("math", "problem_math_unusable")
     if problems.total > before:
         return None
     return WordProblem(
@@ -163,6 +169,7 @@ def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
         tuple(item for item in relevant if item),
         source or "",
         line,
+        is_math,
     )
 
 

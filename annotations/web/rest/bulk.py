@@ -137,6 +137,12 @@ class ImportReportSerializer(serializers.Serializer[Any]):
     created = serializers.DictField(
         child=serializers.IntegerField(), help_text="What the rows brought along, such as workers."
     )
+    n_thinking = serializers.IntegerField(
+        help_text="Answers of models whose thinking is put aside."
+    )
+    n_thinking_kept = serializers.IntegerField(
+        help_text="Answers of models that keep their thinking (keep_thinking)."
+    )
     kept_aside = serializers.ListField(
         child=serializers.CharField(), help_text="Further keys, kept with the rows."
     )

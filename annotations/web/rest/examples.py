@@ -35,6 +35,8 @@ def _report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
         "n_superseded": 0,
         "n_empty": 0,
         "n_completed": 0,
+        "n_thinking": 0,
+        "n_thinking_kept": 0,
         "created": created,
         "kept_aside": [],
         "notes": [],

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import AnswerStatus, InputError, OutputFolder
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import source_of
@@ -35,7 +35,8 @@ from evaluation.files.multiqa.reading import (
     MultiqaColumns,
 )
 from evaluation.files.problem_messages import file_error, note_problem
-from evaluation.files.study import Progress, Step, StudyFolder
+from evaluation.files.study import EndedEarlyError, Progress, Step, StudyFolder
+from evaluation.flow.asking.plan import Item
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa import reranking, rewording
@@ -49,10 +50,14 @@ from evaluation.flow.multiqa.rewording import Checker, Rewording
 from evaluation.flow.multiqa.study import (
     Wording,
     conversations_of,
+    is_unusable,
     note_fewer,
+    rejected,
     reworded,
     wordings_of,
 )
+from evaluation.options import TERMINAL
+from evaluation.words.message import Message
 
 REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
 TABLES = (*FILES, REPLIES, REWORDINGS, CROWD)
@@ -116,7 +121,8 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
     BackendError
         A model cannot be had, or texts cannot be embedded.
     EndedEarlyError
-        Not everything was asked; what came is kept, and no table is written.
+        Not everything was asked, or no rewording can be used; what came is kept, and no table is
+        written.
     """
     inputs = (request.items, request.variants, request.crowd)
     refuse_to_replace(request.output, TABLES, inputs)
@@ -232,7 +238,19 @@ def _reworded(
     if request.rewriter is not None:
         variable = request.rewriter_key_variable or asking.key_variable
         rewriter = replace(asking, model=request.rewriter, name=None, key_variable=variable)
-    return reworded(checker, ids, lambda items: folder.ask(step, items, rewriter), left_out)
+    rows: dict[tuple[str, int], Row] = {}
+
+    def ask(items: Sequence[Item]) -> dict[tuple[str, int], Row]:
+        came = folder.ask(step, items, rewriter)
+        rows.update(came)
+        return came
+
+    found = reworded(checker, ids, ask, left_out)
+    if is_unusable(found, left_out):
+        folder.reject(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
+        told = Message("run.no_usable_rewording", rejected(found, ids, left_out))
+        raise EndedEarlyError(TERMINAL.said(told))
+    return found
 
 
 def _typed(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from evaluation.flow.stored import RunSummary, Stored
+from evaluation.words.message import Message
 
 VERSION = 1
 
@@ -29,6 +31,10 @@ class Usage(Stored):
     reused : replies that an earlier run had asked for; they cost nothing.
     prompt_tokens, completion_tokens : of the requests, as the server counted them.
     cost : None where the model has no prices.
+    answered, empty, refused, cut_off : replies by what came, reused ones too; of a cut-off one the
+        length was used up before an answer came. with_thinking : those that held thinking, which
+        was put aside. error_codes : errors by code, such as error_in_reply (an error in an answer
+        of status 200).
     """
 
     step: str
@@ -39,6 +45,48 @@ class Usage(Stored):
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    answered: int = 0
+    empty: int = 0
+    refused: int = 0
+    cut_off: int = 0
+    with_thinking: int = 0
+    error_codes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def replies(self) -> int:
+        """How many replies there are by what came; 0 of a run older than that count."""
+        return self.answered + self.empty + self.refused + self.cut_off + self.errors
+
+
+LONGEST_REPLY = "max_tokens"
+"""The option that sets the longest reply, where a step has no other."""
+
+
+def cut_off_warnings(
+    usage: Sequence[Usage], options: Mapping[str, str] = MappingProxyType({})
+) -> list[Message]:
+    """Return a warning about replies that were cut off, for each option that makes them longer.
+
+    Parameters
+    ----------
+    options : the option of a step that has another than max_tokens; "" where the length is a
+        parameter of the registered model.
+    """
+    found: dict[str, list[Usage]] = {}
+    for one in usage:
+        if one.cut_off:
+            found.setdefault(options.get(one.step, LONGEST_REPLY), []).append(one)
+    return [
+        Message(
+            "study_replies_cut_off",
+            {
+                "count": sum(one.cut_off for one in of_option),
+                "names": ", ".join(dict.fromkeys(one.model for one in of_option)),
+                "raise": name,
+            },
+        )
+        for name, of_option in found.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -108,6 +156,24 @@ class AskedModel(Stored):
     def complete(self) -> bool:
         """Whether every reply is an answer, empty or a refusal."""
         return not self.failures and not self.not_asked and not self.cut_off
+
+
+@dataclass(frozen=True)
+class StudySummary(RunSummary):
+    """What every study says of the models it asked.
+
+    Attributes
+    ----------
+    cut_off : replies whose length was used up before an answer came; they are in no number, and
+        none of the errors. usage : of each model, by step.
+    """
+
+    cut_off: int = 0
+    usage: tuple[Usage, ...] = ()
+
+    def asked_models(self) -> Sequence[Usage]:
+        """Return what models were used for, by step."""
+        return self.usage
 
 
 @dataclass(frozen=True)

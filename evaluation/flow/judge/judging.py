@@ -192,8 +192,8 @@ def read_replies(
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
     """Return what `read` takes from each reply, or why nothing, and how many were asked again.
 
-    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR;
-    `nothing` is why of an empty one.
+    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
+    or was cut off, as it would be again; `nothing` is why of an empty one.
     """
     if not items:
         return {}, 0
@@ -203,7 +203,7 @@ def read_replies(
     unread = [
         which
         for which, (value, _) in found.items()
-        if value is None and replies[which].status is not AnswerStatus.ERROR
+        if value is None and not replies[which].status.is_missing
     ]
     if unread:
         name = {which: f"{which[0]}/again-{which[1]}" for which in unread}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.flow.asking.summary import Usage
 from evaluation.flow.judge.findings import CorrectedRow, Findings
 from evaluation.flow.judge.prompts import COMPARE, SCORE
 from evaluation.flow.metrics import MetricRow
@@ -15,6 +16,7 @@ from evaluation.words.message import Message
 VERSION = 1
 # Verdicts for what is shown first beyond .5 by this much are told.
 UNFAIR = 0.1
+USED = ("requests", "prompt_tokens", "completion_tokens", "cost")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class JudgeSummary(RunSummary):
     answers, model_answers : how many were scored, `judged` by experts too, `pairs` compared.
     asked_again : replies that said nothing and were asked for once more; without_score : scores
         that never came. metrics : agreement. workers : mean grade of all workers, corrected.
+        asked : what the judge was used for, by step.
     """
 
     judge: str = ""
@@ -75,10 +78,15 @@ class JudgeSummary(RunSummary):
     metrics: tuple[Metric, ...] = ()
     workers: CorrectedRow | None = None
     usage: Mapping[str, Any] = field(default_factory=dict)
+    asked: tuple[Usage, ...] = ()
+
+    def asked_models(self) -> Sequence[Usage]:
+        """Return what the judge was used for, by step."""
+        return self.asked
 
     @classmethod
     def of_findings(
-        cls, findings: Findings, model: str, judged: int, usage: Mapping[str, Any]
+        cls, findings: Findings, model: str, judged: int, asked: Sequence[Usage]
     ) -> JudgeSummary:
         """Return what is stored of findings."""
         people = sum(findings.answers.people)
@@ -95,7 +103,8 @@ class JudgeSummary(RunSummary):
             findings.n_unread,
             tuple(map(Metric.of_row, findings.metrics)),
             findings.corrected[0],
-            dict(usage),
+            {name: sum(getattr(one, name) or 0 for one in asked) for name in USED},
+            tuple(asked),
         )
 
     def shown_counts(self) -> dict[str, int]:

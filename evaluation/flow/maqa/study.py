@@ -92,7 +92,7 @@ class MaqaStudy:
     questions: Sequence[SeveralAnswersQuestion]
     right: dict[str, RightAnswers]
     judged: dict[str, dict[str, list[JudgedReply]]]
-    errors: Counter[tuple[str, str]]
+    errors: dict[tuple[str, str], str]
     exclusions: Exclusions
     clusters: Clusters
     counts: dict[str, int] = field(default_factory=dict)
@@ -255,7 +255,7 @@ class MaqaStudy:
         judged = self.judged[system].get(item, [])
         n_gold = len(self.right[item].keys) if item in self.right else 0
         if not judged:
-            failed = ERROR if self.errors[system, item] else NO_REPLY
+            failed = self.errors.get((system, item), NO_REPLY)
             known = n_gold or item in self.right
             return ItemRow(item, system, gold_answers=n_gold, reason=failed if known else NO_GOLD)
         precision, recall, f1, exact = mean_score(judged) or (None,) * 4
@@ -313,7 +313,7 @@ def study_replies(
     if without:
         exclusions.add_all(NO_GOLD, [one.id for one in questions if one.id in without])
     judged: dict[str, dict[str, list[JudgedReply]]] = {}
-    errors: Counter[tuple[str, str]] = Counter()
+    errors: dict[tuple[str, str], str] = {}
     forms: Counter[str] = Counter()
     n_divided = n_empty = n_refused = 0
     ordered = sorted(range(len(replies)), key=lambda at: replies[at].sample)
@@ -328,7 +328,7 @@ def study_replies(
             continue
         if reply.status.is_missing:
             exclusions.add(reply.status.value, named)
-            errors[reply.system, reply.item] += 1
+            errors.setdefault((reply.system, reply.item), reply.status.value)
             continue
         found = judge(right[reply.item], reply)
         of_system.setdefault(reply.item, []).append(found)
@@ -343,7 +343,7 @@ def study_replies(
     judged = {system: with_confidences(of_system) for system, of_system in judged.items()}
     judged = _in_order(judged, replies, right)
     for system, of_system in judged.items():
-        missing = [item for item in right if item not in of_system and not errors[system, item]]
+        missing = [item for item in right if item not in of_system and (system, item) not in errors]
         if missing:
             exclusions.add_all(NO_REPLY, [{"system": system, "item": item} for item in missing])
     counts = {

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.flow.stored import RunSummary
+from evaluation.flow.asking.summary import StudySummary
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class MaqaSummary(RunSummary):
+class MaqaSummary(StudySummary):
     """Counts, and who was asked.
 
     Attributes

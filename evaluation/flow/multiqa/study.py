@@ -5,8 +5,10 @@ An adapter gives the items and lets models be asked; what it keeps of replies is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from itertools import zip_longest
+from typing import Any, NamedTuple, Protocol
 
 from annotations.exchange.records import AnswerStatus
 from evaluation.flow.asking.plan import Item
@@ -17,6 +19,10 @@ from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.rewording import Checker, Rewording
 
 FEWER = "fewer_rewordings"
+ATTEMPTS = range(1, rewording.MOST_TRIES + 1)
+# Rejected rewordings that are shown where none is kept.
+SHOWN = 3
+LONGEST_SHOWN = 160
 NO_REWRITER_REPLY = "no_reply_of_the_rewriter"
 
 
@@ -55,11 +61,11 @@ def reworded(
     `ids` are those of the checker's questions. What `ask` raises is let out.
     """
     found: list[Rewording] = []
-    for attempt in range(1, rewording.MOST_TRIES + 1):
+    for attempt in ATTEMPTS:
         waiting = checker.lacking()
         if not waiting or not checker.count:
             break
-        names = {f"{ids[one]}|reword|{attempt}": one for one in waiting}
+        names = {attempt_name(ids[one], attempt): one for one in waiting}
         conversations = [
             Item(
                 name,
@@ -83,9 +89,50 @@ def reworded(
     return found
 
 
+def attempt_name(item: str, attempt: int) -> str:
+    """Return the id of the conversation that asks for rewordings of an item."""
+    return f"{item}|reword|{attempt}"
+
+
 def _known(found: Sequence[Rewording], item: int) -> list[str]:
     """Return what the rewriter said of an item already."""
     return list(dict.fromkeys(one.text for one in found if one.item == item))
+
+
+def is_unusable(found: Sequence[Rewording], left_out: Exclusions) -> bool:
+    """Whether the rewriter was asked and none of its rewordings is kept."""
+    asked = bool(found) or left_out.count(NO_REWRITER_REPLY) > 0
+    return asked and not any(one.variant for one in found)
+
+
+def rejected(
+    found: Sequence[Rewording], ids: Sequence[str], left_out: Exclusions
+) -> dict[str, Any]:
+    """Return what was rejected, as the values of `run.no_usable_rewording`.
+
+    `rewordings` in all, how many by `reasons`, replies without a text by status (`silent`), and
+    three `examples`, of different reasons where there are so many.
+    """
+    by_reason: dict[str, list[Rewording]] = {}
+    for one in found:
+        by_reason.setdefault(one.reason or "", []).append(one)
+    turns = zip_longest(*by_reason.values())
+    examples = [one for turn in turns for one in turn if one is not None][:SHOWN]
+    _, silent = left_out.found.get(NO_REWRITER_REPLY, (0, []))
+    return {
+        "rewordings": len(found),
+        "reasons": {reason: len(many) for reason, many in by_reason.items()},
+        "silent": dict(Counter(one["status"] for one in silent)),
+        "examples": [
+            {"question": ids[one.item], "text": one.text[:LONGEST_SHOWN], "reason": one.reason}
+            for one in examples
+        ],
+    }
+
+
+def fruitless(found: Sequence[Rewording], ids: Sequence[str]) -> set[str]:
+    """Return the ids of the items of which no rewording is kept."""
+    return set(ids) - {ids[one.item] for one in found if one.variant is not None}
 
 
 def note_fewer(

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.flow.asking.summary import Usage
-from evaluation.flow.stored import RunSummary
+from evaluation.flow.asking.summary import StudySummary
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class MultiqaSummary(RunSummary):
+class MultiqaSummary(StudySummary):
     """Counts, who replied and who reworded, and what it took.
 
     Attributes
@@ -24,7 +23,7 @@ class MultiqaSummary(RunSummary):
         question; None for typed ones. kept : of the wordings; dropped : how many, by reason.
     replies, no_answer, errors : how many there should be, empty or refused, and not to be had.
     crowd : counts of people's answers, workers and items; empty where they were not used.
-    usage : of each model, by step. exclusions : what was left out, by reason. wrong_by_form :
+    exclusions : what was left out, by reason. wrong_by_form :
         replies that name no choice. embedding : how vectors were made.
     reranking : how free texts were re-ranked; empty where they were not.
     """
@@ -41,7 +40,6 @@ class MultiqaSummary(RunSummary):
     no_answer: int = 0
     errors: int = 0
     crowd: dict[str, int] = field(default_factory=dict)
-    usage: tuple[Usage, ...] = ()
     exclusions: tuple[dict[str, Any], ...] = ()
     wrong_by_form: tuple[dict[str, Any], ...] = ()
     left_out_of_metrics: tuple[dict[str, Any], ...] = ()

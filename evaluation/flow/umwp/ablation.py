@@ -71,7 +71,11 @@ def _parts(replies: Sequence[Judged], rules: str) -> dict[str, Booleans]:
     expression = np.array(
         [
             one.classified.by == EXPRESSION
-            or (one.classified.by == TEMPLATE and expression_in(one.reply.text, rules) is not None)
+            or (
+                one.classified.by == TEMPLATE
+                and one.problem.is_math
+                and expression_in(one.reply.text, rules) is not None
+            )
             for one in replies
         ],
         dtype=np.bool_,

@@ -37,13 +37,20 @@ class Classified:
 
 
 def classify(
-    reply: str, status: AnswerStatus, found: Likeness, threshold: float, rules: str = FIXED
+    reply: str,
+    status: AnswerStatus,
+    found: Likeness,
+    threshold: float,
+    rules: str = FIXED,
+    is_math: bool = True,
 ) -> Classified:
     """Classify a reply that came.
 
     Parameters
     ----------
     found : the likeness of its windows, among others. threshold : a window above it decides.
+    is_math : whether the answer is a number. In a text answer, such as CO2, letters are no
+        variables, so that no expression decides.
     """
     if status in REFUSALS:
         return Classified(REFUSED, REFUSED)
@@ -53,7 +60,7 @@ def classify(
     like: tuple[float | None, str | None, str | None] = nearest or (None, None, None)
     if nearest is not None and nearest[0] > threshold:
         return Classified(UNANSWERABLE, TEMPLATE, *like)
-    expression = expression_in(reply, rules)
+    expression = expression_in(reply, rules) if is_math else None
     if expression is not None:
         return Classified(UNANSWERABLE, EXPRESSION, *like, expression)
     return Classified(ANSWERABLE, NOTHING, *like, None, answer_of(reply))

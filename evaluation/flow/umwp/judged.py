@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,8 +38,13 @@ class Judged:
 def judge(
     reply: WordProblemReply, problem: WordProblem, found: Likeness, threshold: float, rules: str
 ) -> Judged:
-    """Classify a reply that came, and compare its number with the problem's answers."""
-    classified = classify(reply.text, reply.status, found, threshold, rules)
+    """Classify a reply that came, and compare its number with the problem's answers.
+
+    Of a problem that is not mathematical and has no number to compare, no number is read.
+    """
+    classified = classify(reply.text, reply.status, found, threshold, rules, problem.is_math)
+    if not problem.is_math and not problem.answers:
+        classified = replace(classified, answer=None)
     right = classified.taken_as == ANSWERABLE and is_right(reply.text, problem.answers, rules)
     return Judged(reply, problem, classified, right)
 

@@ -88,7 +88,8 @@ class UmwpStudy:
 
     Attributes
     ----------
-    judged : by system and form, in the order of the problems. failed : replies with an error.
+    judged : by system and form, in the order of the problems. failed : the status of each reply
+        that is an error or was cut off, by system, form and problem.
     threshold : that was used. tuned : how well it does on labelled replies; None where it was
         given, or the templates are others than the project's.
     people : what each person answered, by their id; no systems, so in none of the rows here.
@@ -98,7 +99,7 @@ class UmwpStudy:
     parameters: UmwpParameters
     problems: Sequence[WordProblem]
     judged: dict[tuple[str, str], list[Judged]]
-    failed: set[tuple[str, str, str]]
+    failed: dict[tuple[str, str, str], str]
     exclusions: Exclusions
     found: Likeness
     threshold: float
@@ -195,8 +196,8 @@ class UmwpStudy:
     def _item(self, problem: WordProblem, system: str, form: str, judged: Judged | None) -> ItemRow:
         about = (problem.id, system, form, problem.answerable, problem.category, problem.source)
         if judged is None:
-            failed = (system, form, problem.id) in self.failed
-            return ItemRow(*about, reason=ERROR if failed else NO_REPLY)
+            why = self.failed.get((system, form, problem.id), NO_REPLY)
+            return ItemRow(*about, reason=why)
         found = judged.classified
         return ItemRow(
             *about,
@@ -376,10 +377,10 @@ def study_replies(
 
 def _to_known(
     replies: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
-) -> tuple[dict[tuple[str, str], list[WordProblemReply]], set[tuple[str, str, str]]]:
-    """Return what came, by system and form, and what failed (system, form, problem)."""
+) -> tuple[dict[tuple[str, str], list[WordProblemReply]], dict[tuple[str, str, str], str]]:
+    """Return what came, by system and form, and the status of what did not."""
     kept: dict[tuple[str, str], list[WordProblemReply]] = {}
-    failed: set[tuple[str, str, str]] = set()
+    failed: dict[tuple[str, str, str], str] = {}
     for reply in replies:
         of_form = kept.setdefault((reply.system, reply.form), [])
         named = {
@@ -389,7 +390,7 @@ def _to_known(
             exclusions.add(UNKNOWN, named)
         elif reply.status.is_missing:
             exclusions.add(reply.status.value, named)
-            failed.add((reply.system, reply.form, reply.item))
+            failed[reply.system, reply.form, reply.item] = reply.status.value
         else:
             of_form.append(reply)
     return kept, failed

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.flow.stored import RunSummary
+from evaluation.flow.asking.summary import StudySummary
 from evaluation.flow.umwp.tuning import Tuned
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class UmwpSummary(RunSummary):
+class UmwpSummary(StudySummary):
     """Counts, who was asked, and by what replies were told apart.
 
     Attributes

@@ -6,7 +6,7 @@ from evaluation.kinds.going import STANDING
 from evaluation.kinds.judge.page import CHARTS, JUDGE_PAGE
 from evaluation.kinds.judge.study import STUDY
 from evaluation.kinds.judge.terminal import text_of_run
-from evaluation.kinds.kind import Kind
+from evaluation.kinds.kind import Kind, Start
 from evaluation.reports.judge import (
     agreement_table,
     corrected_table,
@@ -15,7 +15,7 @@ from evaluation.reports.judge import (
     scores_table,
 )
 from evaluation.steps.judge.loading import problems_at_start
-from evaluation.steps.judge.run import judge_set
+from evaluation.steps.judge.run import foreseen, judge_set
 
 JUDGE = Kind(
     name="judge",
@@ -38,4 +38,5 @@ JUDGE = Kind(
     action="Let a model judge",
     standing=STANDING,
     check=problems_at_start,
+    start=Start(foreseen=foreseen),
 )

@@ -8,6 +8,7 @@ from annotations.exchange.importing import import_several_answers
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
+from evaluation.steps.maqa.measuring import foreseen
 from evaluation.steps.maqa.questions import questions_of
 
 
@@ -35,6 +36,7 @@ def take_questions(
 START = Start(
     words="A model that answers wrongly and does not know it is worse than one that doubts.",
     before=before,
+    foreseen=foreseen,
     files=(
         StartFile(
             name="questions",

@@ -21,7 +21,8 @@ from evaluation.steps.umwp.noticing import ask_and_classify, problems_at_start
 UMWP = Kind(
     name="umwp",
     title="Does it notice that there is no answer?",
-    words="Puts questions to models, some without an answer, and tells who notices it.",
+    words="For math word problems: asks models questions, some without an answer, and shows which "
+    "models notice it.",
     options=UmwpRunOptions,
     run=ask_and_classify,
     summary=UmwpSummary,

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
-from evaluation.steps.umwp.problems import labels_of
+from evaluation.steps.umwp.noticing import foreseen
+from evaluation.steps.umwp.problems import problems_of
 
 
 def before(version: QuestionSetVersion | None) -> Beforehand:
-    """Return how many questions have an answer, and how many have none."""
-    counts = {} if version is None else labels_of(version)
-    if not sum(counts.values()):
+    """Return how many questions have an answer, how many have none, how many are no math."""
+    problems = [] if version is None else problems_of(version)
+    if not problems:
         return Beforehand("There is no question with a text yet.", ready=False)
-    with_answer, without = counts.get(True, 0), counts.get(False, 0)
-    unknown = counts.get(None, 0)
-    if not with_answer and not without:
-        return Beforehand(
-            f"None of the {unknown:,} questions says whether it has an answer: the run tells which "
-            "ones each model takes for unanswerable, and not whether it is right."
+    counts = Counter(one.answerable for one in problems)
+    texts = sum(not one.is_math for one in problems)
+    if texts:
+        not_math = (
+            f" {texts:,} of the {len(problems):,} questions are not mathematical, by the accepted "
+            "answers and the wordings: for them only a sentence that says so counts as “no "
+            "answer”, never a letter in the answer."
         )
-    said = f"{with_answer:,} questions have an answer, {without:,} have none"
+    else:
+        not_math = ""
+    unknown = counts[None]
+    if unknown == len(problems):
+        return Beforehand(
+            f"None of the {unknown:,} questions says whether it has an answer: the run shows which "
+            f"ones each model takes for unanswerable, and not whether it is right.{not_math}"
+        )
+    said = f"{counts[True]:,} questions have an answer, {counts[False]:,} have none"
     more = f"; of {unknown:,} nobody said: they are asked, but count in no number" * bool(unknown)
-    return Beforehand(f"{said}{more}.")
+    return Beforehand(f"{said}{more}.{not_math}")
 
 
 def take_problems(
@@ -37,8 +48,10 @@ def take_problems(
 
 
 START = Start(
-    words="A model that answers every question, also those without an answer, makes things up.",
+    words="Made for math word problems. A model that answers every question, also those without "
+    "an answer, makes things up.",
     before=before,
+    foreseen=foreseen,
     files=(
         StartFile(
             name="problems",

@@ -35,7 +35,7 @@ def report_of_run(run: Run) -> str:
 
 
 def _compared(report: NoticingReport) -> str:
-    if not report.comparisons:
+    if not report.compared:
         return ""
     header = ("form", "measure", "model", "other", "n", "only model", "only other", "p (Holm)")
     rows = [
@@ -43,6 +43,6 @@ def _compared(report: NoticingReport) -> str:
             *(one.form, one.measure, one.system, one.other, one.n),
             *(one.only_system, one.only_other, one.adjusted_p_value),
         )
-        for one in report.comparisons
+        for one in report.compared
     ]
     return text_table(header, rows)

@@ -30,6 +30,7 @@ from evaluation.steps.asking.kept import (
     StoredReply,
     name_of,
     own_and_others,
+    reject,
     replies_of,
     taken_over,
     usage_of,
@@ -123,6 +124,13 @@ class AskedInTurns:
             conversation.hold()
             self._see_how_it_ended(conversation.works)
         return [self._answered(work) for work in works]
+
+    def reject(self, asked: Round) -> None:
+        """Mark the replies of a round as rejected: no later run takes them over.
+
+        Call it in `fenced`.
+        """
+        reject(self.run.pk, planned_of(asked, self._chats[asked.model.pk]))
 
     def reason_given_up(self, model: LanguageModel) -> str:
         """Return why a model was given up; "" where it was not."""

@@ -36,10 +36,11 @@ class StoredReply:
     ----------
     status : an ERROR is final within its run, and asked again in another.
     cost : of this run; 0 where `reused` says that an earlier run asked for it.
-    message : why it is an ERROR, for people.
+    message : why it is an ERROR, for people; error is the code of that.
     step, model : what it was asked for, and the public id of who was asked.
     logprobs : where they were asked for and offered, in the server's own form.
     thinking : what was put aside of the reply.
+    rejected : what it says could not be used, so that no later run takes it over.
     """
 
     text: str
@@ -55,6 +56,8 @@ class StoredReply:
     finish_reason: str = ""
     logprobs: Any = None
     thinking: str = ""
+    rejected: bool = False
+    error: str = ""
 
     @property
     def answer(self) -> str:
@@ -90,6 +93,7 @@ class StoredReply:
             finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
             logprobs=None if reply.logprobs is None else storable(reply.logprobs),
             thinking=UNWRITABLE.sub(REPLACED, reply.thinking),
+            error=reply.fault.code if reply.fault else "",
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -98,10 +102,19 @@ class StoredReply:
         return {
             name: value
             for name, value in values.items()
-            if name in ("text", "status") or value not in ("", None)
+            if name in ("text", "status")
+            or (value not in ("", None) and (name != "rejected" or value))
         }
 
 
+_STATES = {
+    AnswerStatus.TEXT: "answered",
+    AnswerStatus.EMPTY: "empty",
+    AnswerStatus.CUT_OFF: "cut_off",
+    AnswerStatus.ERROR: "failed",
+}
+STATES = ("answered", "empty", "refused", "cut_off")
+"""Fields of `Usage` that count replies by what came."""
 _FIELDS = {one.name for one in fields(StoredReply)}
 
 
@@ -132,6 +145,8 @@ def own_and_others(
             reply, name = StoredReply.of(data), known_as[alias]
             if run_id == run.pk:
                 own[name] = reply
+            elif reply.rejected:
+                others.pop(name, None)  # and what it was taken over from
             elif reply.status is not AnswerStatus.ERROR:
                 others[name] = reply
     return own, {name: reply for name, reply in others.items() if name not in own}
@@ -145,8 +160,22 @@ def answered(owner_id: int, planned: Iterable[Planned]) -> set[str]:
         rows = RunData.objects.filter(
             name__in=names[first : first + QUERIED], run__owner=owner_id
         ).exclude(data__status=AnswerStatus.ERROR.value)
-        found |= set(rows.values_list("name", flat=True))
+        for name, rejected in rows.order_by("pk").values_list("name", "data__rejected"):
+            if rejected:
+                found.discard(name)
+            else:
+                found.add(name)
     return found
+
+
+def reject(run_id: int, planned: Iterable[Planned]) -> None:
+    """Mark a run's replies to these requests as rejected; call it in a transaction."""
+    names = [name_of(one) for one in planned]
+    for first in range(0, len(names), QUERIED):
+        rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
+        for row in rows:
+            row.data = {**row.data, "rejected": True}
+        RunData.objects.bulk_update(rows, ["data"])
 
 
 def taken_over(reply: StoredReply, step: str, model: str) -> StoredReply:
@@ -165,9 +194,14 @@ def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
     by_id = {str(one.public_id): one for one in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)
+    codes: dict[tuple[str, str], Counter[str]] = {}
     for reply in replies_of(run_id):
         found = counts.setdefault((reply.step, reply.model), Counter())
         costs[reply.step, reply.model] += reply.cost
+        found[_STATES.get(reply.status, "refused")] += 1
+        found["with_thinking"] += bool(reply.thinking)
+        if reply.status is AnswerStatus.ERROR:
+            codes.setdefault((reply.step, reply.model), Counter())[reply.error] += 1
         if reply.reused:
             found["reused"] += 1
             continue
@@ -185,6 +219,9 @@ def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
             prompt_tokens=found["prompt_tokens"],
             completion_tokens=found["completion_tokens"],
             cost=costs[step, model] if model in by_id and by_id[model].has_prices else None,
+            **{name: found[name] for name in STATES},
+            with_thinking=found["with_thinking"],
+            error_codes=dict(codes.get((step, model), {})),
         )
         for (step, model), found in counts.items()
     )

@@ -14,7 +14,7 @@ from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import Usage
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.eloquent.conversations import Conversations
 from evaluation.flow.eloquent.evaluating import evaluate, sets_to_judge
 from evaluation.flow.eloquent.found import Findings
@@ -56,15 +56,16 @@ def compare_replies(turn: Turn) -> None:
     turn.between_parts()
     exclusions = Exclusions()
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
-    input_hash = hash_of(items)
+    input_hash, usage = hash_of(items), asked.usage()
+    cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.fenced():
         keep_findings(turn, findings)
         turn.end(
             Ending(
                 _signature(parameters, findings, models, judges, input_hash),
                 input_hash,
-                _summary(asked.usage(), items, findings, exclusions),
-                [warning.as_dict() for warning in findings.warnings],
+                _summary(usage, items, findings, exclusions),
+                [one.as_dict() for one in [*cut_off, *findings.warnings]],
             )
         )
 
@@ -176,7 +177,7 @@ def _judgements(
         unread = {
             f"{name}/{sample}": (name, sample)
             for (name, sample), reply in said.items()
-            if reply.status is not AnswerStatus.ERROR and read_score(reply.text).score is None
+            if not reply.status.is_missing and read_score(reply.text).score is None
         }
         once_more = [
             Item(own, question_again(sets[keys[name]], said[name, sample].text or NO_ANSWER))
@@ -229,7 +230,8 @@ def _summary(
 ) -> EloquentSummary:
     costs = [one.cost for one in usage]
     statuses = [one.status for one in findings.replies]
-    errors = sum(one.is_missing for one in statuses)
+    cut_off = statuses.count(AnswerStatus.CUT_OFF)
+    errors = statuses.count(AnswerStatus.ERROR)
     return EloquentSummary(
         version=VERSION,
         items=len(items),
@@ -238,8 +240,10 @@ def _summary(
         systems=findings.systems,
         judges=findings.judges,
         replies=len(statuses),
-        no_answer=len(statuses) - errors - statuses.count(AnswerStatus.TEXT),
+        no_answer=len(statuses) - errors - cut_off - statuses.count(AnswerStatus.TEXT),
         errors=errors,
+        cut_off=cut_off,
+        usage=tuple(usage),
         changed_prompts=sum(one.changed for one in findings.replies),
         follow_up_turns=sum(len(one.turns) - 1 for one in findings.replies),
         judgements=len(findings.judgements),

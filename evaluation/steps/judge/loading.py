@@ -39,10 +39,9 @@ class Loaded:
     settled: dict[int, float] = field(default_factory=dict)
 
 
-def load(run: Run, parameters: JudgeParameters) -> Loaded:
+def load(version: QuestionSetVersion, parameters: JudgeParameters) -> Loaded:
     """Read what is judged. Raises `RunInputError` where there is nothing."""
-    version = run.version_id
-    given = choose(parameters.grading(), answers_of(version), model_answers_of(version))
+    given = choose(parameters.grading(), answers_of(version.pk), model_answers_of(version.pk))
     answered = given.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
@@ -62,20 +61,22 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
         passages,
     )
     row_of = {key: row for row, key in enumerate(answered.keys)}
-    given_grades = judgements_of(run.version).values_list("response_id", "expert_id", "grade")
+    given_grades = judgements_of(version).values_list("response_id", "expert_id", "grade")
     grades = [
         (row_of[response], f"expert {expert}", grade)
         for response, expert, grade in given_grades
         if response in row_of and grade is not None
     ]
-    chosen = JudgementRequest.objects.filter(run__isnull=False, response__in=_judged(run)).exists()
+    chosen = JudgementRequest.objects.filter(
+        run__isnull=False, response__in=_judged(version)
+    ).exists()
     adjudicated = AuditItem.objects.filter(
-        response__submission__version=run.version_id, adjudicator__isnull=False
+        response__submission__version=version, adjudicator__isnull=False
     )
     asked = set(adjudicated.values_list("response_id", flat=True))
     settled = {
         row_of[key]: grade
-        for key, grade in (mean_judgements(run.version) if asked else {}).items()
+        for key, grade in (mean_judgements(version) if asked else {}).items()
         if key in row_of and key in asked
     }
     return Loaded(given, to_judge, grades, chosen, settled)
@@ -120,7 +121,7 @@ def _registered(public_id: str, user: Anybody) -> LanguageModel | None:
     return LanguageModel.objects.editable_by(user).filter(public_id=asked).first()
 
 
-def _judged(run: Run) -> Any:
-    return HumanJudgement.objects.filter(response__submission__version=run.version_id).values(
+def _judged(version: QuestionSetVersion) -> Any:
+    return HumanJudgement.objects.filter(response__submission__version=version).values(
         "response_id"
     )

@@ -9,9 +9,13 @@ from importlib import metadata
 
 import numpy as np
 
+from annotations.exchange.records import AnswerStatus
+from annotations.models import QuestionSetVersion
+from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.judge.findings import Findings, grades_of
-from evaluation.flow.judge.judging import judge_answers
+from evaluation.flow.judge.judging import Replies, judge_answers
 from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.flow.judge.prompts import COMPARE, SCORE, JudgePrompt
 from evaluation.flow.judge.reference import aqer_scores
@@ -20,7 +24,10 @@ from evaluation.flow.judge.tables import Tables
 from evaluation.models import LanguageModel, Run
 from evaluation.options import signed
 from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
+from evaluation.steps.asking.kept import StoredReply
+from evaluation.steps.asking.registered import chosen, ids_of
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.judge.loading import Loaded, judge_of, load
@@ -30,6 +37,8 @@ from evaluation.words.message import Message
 SCORES, PAIRS, CORRECTED = "result-scores", "result-pairs", "result-corrected"
 # Sent where the model's own parameters say nothing.
 SENT = {"temperature": 0, "max_tokens": 256}
+STEPS = {"score": "Scoring", "compare": "Comparing pairs"}
+"""What the judge is asked for, for people."""
 
 
 def judge_set(turn: Turn) -> None:
@@ -37,7 +46,7 @@ def judge_set(turn: Turn) -> None:
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     parameters = parameters_of(run)
     model = judge_of(run, parameters)
-    loaded = load(run, parameters)
+    loaded = load(run.version, parameters)
     asked = _Asking(turn, run, model, parameters)
     judged = judge_answers(loaded.to_judge, parameters, asked)
     embed = partial(embed_texts, loaded.given.parameters, turn)
@@ -56,7 +65,9 @@ def judge_set(turn: Turn) -> None:
         warnings.append(Message("judge.chosen"))
     tables = Tables(findings)
     n_judged = int((~np.isnan(findings.grades.mean)).sum())
-    summary = JudgeSummary.of_findings(findings, str(model.public_id), n_judged, asked.usage())
+    usage = asked.usage()
+    warnings += cut_off_warnings(usage, dict.fromkeys((one.step for one in usage), ""))
+    summary = JudgeSummary.of_findings(findings, str(model.public_id), n_judged, usage)
     with turn.fenced():
         for name, rows in (
             (SCORES, tables.scores()),
@@ -72,6 +83,33 @@ def judge_set(turn: Turn) -> None:
                 [warning.as_dict() for warning in warnings],
             )
         )
+
+
+def foreseen(version: QuestionSetVersion, user: Anybody, options: JudgeParameters) -> Foreseen:
+    """Return what the judge will be asked; nothing is sent."""
+    try:
+        to_judge = load(version, options).to_judge
+    except RunInputError:
+        return Foreseen(())
+    steps: dict[str, Sequence[Item]] = {}
+
+    def note(step: str, _prompt: JudgePrompt, items: Sequence[Item]) -> Replies:
+        steps[STEPS[step]] = items
+        nothing = StoredReply("", AnswerStatus.ERROR)
+        return {(one.id, sample): nothing for one in items for sample in range(one.samples)}
+
+    judge_answers(to_judge, options, note)
+    takes = [
+        takes_of(user, step, Round(model, items, SENT, options.seed))
+        for model in chosen(user, ids_of(options.judge))
+        for step, items in steps.items()
+    ]
+    shown = {f"{step}: the first request": items[0].messages for step, items in steps.items()}
+    return Foreseen(
+        tuple(takes),
+        shown,
+        ("Not counted: a reply without a score or a verdict is asked for once more.",),
+    )
 
 
 def parameters_of(run: Run) -> JudgeParameters:
@@ -98,10 +136,9 @@ class _Asking:
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
-    def usage(self) -> dict[str, float]:
-        """Return requests, tokens and cost of what this run asked, in all its turns."""
-        names = ("requests", "prompt_tokens", "completion_tokens", "cost")
-        return {name: sum(getattr(one, name) or 0 for one in self.asked.usage()) for name in names}
+    def usage(self) -> tuple[Usage, ...]:
+        """Return what the judge was used for by step, in all turns of this run."""
+        return self.asked.usage()
 
 
 def _with_text(loaded: Loaded) -> list[int]:

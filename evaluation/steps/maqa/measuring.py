@@ -16,7 +16,7 @@ from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.backends.chat.distributions import tokens_of
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import Usage
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.maqa.asking import TOLD, TOLD_OPEN, conversation
 from evaluation.flow.maqa.first_tokens import distribution_of, starts
 from evaluation.flow.maqa.judging import RightAnswers, read_reply
@@ -29,14 +29,15 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import StoredReply
-from evaluation.steps.asking.registered import problems_with_models, registered
+from evaluation.steps.asking.registered import chosen, problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.findings import keep_rows
 from evaluation.steps.maqa.questions import hash_of, questions_of
 
-ASKING = "asking models"
+ASKING, ANSWERING = "asking models", "Answering"
 Faults = list[tuple[str, dict[str, object]]]
 
 
@@ -78,15 +79,15 @@ def measure(turn: Turn) -> None:
         study.exclusions.add(code, named)
     # What takes long is computed before the transaction that writes it.
     _ = (study.metrics, study.curves, study.bins, study.comparisons)
-    input_hash = hash_of(questions)
+    input_hash, usage = hash_of(questions), asked.usage()
     with turn.fenced():
         keep_study(turn, study)
         turn.end(
             Ending(
                 _signature(options, study, models, input_hash),
                 input_hash,
-                _summary(asked.usage(), study, replies, options),
-                [warning.as_dict() for warning in study.warnings()],
+                _summary(usage, study, replies, options),
+                [one.as_dict() for one in [*cut_off_warnings(usage), *study.warnings()]],
             )
         )
 
@@ -123,14 +124,22 @@ def keep_study(turn: Turn, study: MaqaStudy) -> None:
     keep_rows(turn, "replies", ReplyRow, _reply_rows(study))
 
 
-def _replies(
-    asked: AskedInTurns,
+def foreseen(version: QuestionSetVersion, user: Anybody, options: MaqaRunOptions) -> Foreseen:
+    """Return what the models will be asked; nothing is sent."""
+    questions = questions_of(version)
+    rounds = _rounds(chosen(user, options.models), questions, options)
+    shown = {}
+    if rounds and questions:
+        shown["The first question, as the models see it"] = rounds[0].items[0].messages
+    return Foreseen(tuple(takes_of(user, ANSWERING, one) for one in rounds), shown)
+
+
+def _rounds(
     models: Sequence[LanguageModel],
     questions: Sequence[SeveralAnswersQuestion],
     options: MaqaRunOptions,
-    faults: Faults,
-) -> list[SeveralAnswersReply]:
-    """Put every question to the models, so many times, each in a conversation of its own."""
+) -> list[Round]:
+    """Return what each model is asked."""
     sent: dict[str, Any] = {
         "temperature": options.temperature,
         "max_tokens": options.max_tokens,
@@ -141,7 +150,18 @@ def _replies(
         Item(one.id, conversation(TOLD if one.answers else TOLD_OPEN, one.text), options.samples)
         for one in questions
     ]
-    rounds = [Round(model, items, sent, options.seed) for model in models]
+    return [Round(model, items, sent, options.seed) for model in models]
+
+
+def _replies(
+    asked: AskedInTurns,
+    models: Sequence[LanguageModel],
+    questions: Sequence[SeveralAnswersQuestion],
+    options: MaqaRunOptions,
+    faults: Faults,
+) -> list[SeveralAnswersReply]:
+    """Put every question to the models, so many times, each in a conversation of its own."""
+    rounds = _rounds(models, questions, options)
     right = {one.id: RightAnswers(one, options.rules) for one in questions}
     return [
         _reply(right[item], model.name, sample, stored, options, faults)
@@ -208,16 +228,19 @@ def _summary(
     costs = [one.cost for one in usage]
     statuses = [one.status for one in replies]
     info = study.clusters.info
-    errors = sum(one.is_missing for one in statuses)
+    cut_off = statuses.count(AnswerStatus.CUT_OFF)
+    errors = statuses.count(AnswerStatus.ERROR)
     return MaqaSummary(
         version=VERSION,
         questions=len(study.questions),
         with_answers=study.counts["questions_with_an_answer"],
         samples=options.samples,
         systems=tuple(study.systems),
-        replies=len(statuses) - errors,
+        replies=len(statuses) - errors - cut_off,
         no_answer=sum(one is AnswerStatus.EMPTY or one in REFUSED for one in statuses),
         errors=errors,
+        cut_off=cut_off,
+        usage=tuple(usage),
         requests=sum(one.requests for one in usage),
         reused=sum(one.reused for one in usage),
         tokens_read=sum(one.prompt_tokens for one in usage),

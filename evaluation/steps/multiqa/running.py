@@ -11,6 +11,8 @@ from importlib import metadata
 from django.utils.text import capfirst
 
 from annotations.exchange import AnswerStatus
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.multiqa import reranking, rewording
 from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, grading_of, measured_by_crowd
@@ -29,10 +31,14 @@ from evaluation.flow.multiqa.rows import (
 )
 from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.flow.multiqa.study import (
+    ATTEMPTS,
     NO_REWRITER_REPLY,
     Wording,
+    attempt_name,
     conversations_of,
+    fruitless,
     note_fewer,
+    rejected,
     reworded,
     wordings_of,
 )
@@ -54,7 +60,6 @@ from evaluation.steps.multiqa.found import (
     REWORDINGS,
 )
 from evaluation.steps.multiqa.loading import Loaded, load, problems_with
-from evaluation.words.message import Message
 
 REWORDING, ASKING = "rewording", "asking models"
 CHECKED = "checked"
@@ -123,7 +128,8 @@ def ask_in_other_words(turn: Turn) -> None:
     summary = _summary(in_turns, asked, found, measured, options, rewriters)
     with turn.fenced():
         _keep(turn, asked, found, measured)
-        turn.end(Ending(signature, input_hash, summary, _warnings(found, measured)))
+        warnings = _warnings(found, measured, in_turns.usage())
+        turn.end(Ending(signature, input_hash, summary, warnings))
 
 
 def options_of(run: Run) -> MultiqaRunOptions:
@@ -182,16 +188,23 @@ def _reworded(
         turn.report,
     )
     ids = [loaded.items[number].item for number in loaded.asked]
-    found = reworded(
-        checker,
-        ids,
-        lambda items: in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0],
-        loaded.left_out,
-    )
+    asked: list[Item] = []
+
+    def ask(items: Sequence[Item]) -> Answered:
+        asked.extend(items)
+        return in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0]
+
+    found = reworded(checker, ids, ask, loaded.left_out)
     if why := in_turns.reason_given_up(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
+    # At its temperature the rewriter may do better: a later run asks anew where nothing is kept.
+    names = {attempt_name(one, at) for one in fruitless(found, ids) for at in ATTEMPTS}
+    again = [one for one in asked if one.id in names]
+    if again:
+        with turn.fenced():
+            in_turns.reject(Round(rewriter, again, sent, options.seed))
     if not any(one.variant for one in found):
-        raise RunInputError("run.no_usable_rewording", rewordings=len(found))
+        raise RunInputError("run.no_usable_rewording", **rejected(found, ids, loaded.left_out))
     left_out = loaded.left_out.found
     with turn.fenced():
         keep_rows(turn, CHECKED, Rewording, found)
@@ -267,7 +280,7 @@ def _summary(
     rewriters: Sequence[LanguageModel],
 ) -> MultiqaSummary:
     statuses = asked.statuses()
-    errors = sum(n for status, n in statuses.items() if status.is_missing)
+    errors, cut_off = statuses[AnswerStatus.ERROR], statuses[AnswerStatus.CUT_OFF]
     info = found.judgement.info or (measured.info if measured else None)
     return MultiqaSummary(
         version=VERSION,
@@ -280,8 +293,9 @@ def _summary(
         kept=sum(one.variant is not None for one in asked.rewordings),
         dropped=dict(Counter(one.reason for one in asked.rewordings if one.reason)),
         replies=statuses.total(),
-        no_answer=statuses.total() - errors - statuses[AnswerStatus.TEXT],
+        no_answer=statuses.total() - errors - cut_off - statuses[AnswerStatus.TEXT],
         errors=errors,
+        cut_off=cut_off,
         crowd={} if measured is None else measured.counts,
         usage=in_turns.usage(),
         exclusions=tuple(found.judgement.left_out.as_list()),
@@ -292,8 +306,10 @@ def _summary(
     )
 
 
-def _warnings(found: MultiqaEvaluation, measured: CrowdFound | None) -> list[dict[str, object]]:
-    warnings: list[Message] = []
+def _warnings(
+    found: MultiqaEvaluation, measured: CrowdFound | None, usage: Sequence[Usage]
+) -> list[dict[str, object]]:
+    warnings = cut_off_warnings(usage, {REWORDING: "rewriter_tokens"})
     for one in [*found.judgement.warnings, *(measured.warnings if measured else ())]:
         if one not in warnings:
             warnings.append(one)

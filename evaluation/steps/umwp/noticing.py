@@ -8,30 +8,32 @@ from typing import Any
 
 from annotations.exchange.reading.systems import System, parameters_of
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
+from annotations.exchange.records import AnswerStatus
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import Usage
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.asking import conversation
 from evaluation.flow.umwp.people import PEOPLE, replies_of
 from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.flow.umwp.sizes import size_rows, trend_rows
-from evaluation.flow.umwp.study import UmwpStudy, study_replies
+from evaluation.flow.umwp.study import ERROR, NO_REPLY, UmwpStudy, study_replies
 from evaluation.flow.umwp.summary import VERSION, UmwpSummary
 from evaluation.flow.umwp.templates import own_templates
 from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.registered import problems_with_models, registered
+from evaluation.steps.asking.registered import chosen, problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.umwp.people import peoples_answers
 from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
 from evaluation.steps.umwp.tables import ReplyRow, keep_findings
 from evaluation.words.message import Message
 
-ASKING = "asking models"
+ASKING, ANSWERING = "asking models", "Answering"
 
 
 def ask_and_classify(turn: Turn) -> None:
@@ -61,14 +63,15 @@ def ask_and_classify(turn: Turn) -> None:
     sizes = size_rows(study.metrics, {model.name: _system(model) for model in models})
     input_hash = hash_of(problems, people)
     rows = [ReplyRow(one.system, one.item, one.form, one.text, one.status.value) for one in replies]
+    usage = asked.usage()
     with turn.fenced():
         keep_findings(turn, study, rows, (sizes, trend_rows(sizes)))
         turn.end(
             Ending(
                 _signature(parameters, study, models, input_hash),
                 input_hash,
-                _summary(asked.usage(), study, models, parameters, replies),
-                [warning.as_dict() for warning in _warnings(study)],
+                _summary(usage, study, models, parameters, replies),
+                [one.as_dict() for one in [*cut_off_warnings(usage), *_warnings(study)]],
             )
         )
 
@@ -94,6 +97,33 @@ def options_of(run: Run) -> UmwpRunOptions:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
+def foreseen(version: QuestionSetVersion, user: Anybody, options: UmwpRunOptions) -> Foreseen:
+    """Return what the models will be asked; nothing is sent."""
+    problems = problems_of(version)
+    rounds = _rounds(chosen(user, options.models), problems, options)
+    shown = {
+        f"The first question, asked “{form}”": conversation(one.text, form)
+        for one in problems[:1]
+        for form in options.forms
+    }
+    return Foreseen(tuple(takes_of(user, ANSWERING, one) for one in rounds), shown)
+
+
+def _rounds(
+    models: Sequence[LanguageModel],
+    problems: Sequence[WordProblem],
+    parameters: UmwpRunOptions,
+) -> list[Round]:
+    """Return what each model is asked."""
+    items = [
+        Item(f"{form}/{one.id}", conversation(one.text, form))
+        for form in parameters.forms
+        for one in problems
+    ]
+    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
+    return [Round(model, items, sent, parameters.seed) for model in models]
+
+
 def _replies(
     asked: AskedInTurns,
     models: Sequence[LanguageModel],
@@ -101,16 +131,11 @@ def _replies(
     parameters: UmwpRunOptions,
 ) -> list[WordProblemReply]:
     """Put every question to the models in each form, in a conversation of its own."""
-    forms = parameters.forms
-    items = [
-        Item(f"{form}/{one.id}", conversation(one.text, form)) for form in forms for one in problems
-    ]
-    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
-    rounds = [Round(model, items, sent, parameters.seed) for model in models]
+    rounds = _rounds(models, problems, parameters)
     return [
         WordProblemReply(one.line, model.name, one.id, form, came.text, came.status)
         for model, found in zip(models, asked.ask(ASKING, rounds), strict=True)
-        for form in forms
+        for form in parameters.forms
         for one in problems
         for came in [found[f"{form}/{one.id}", 0]]
     ]
@@ -124,10 +149,12 @@ def _system(model: LanguageModel) -> System:
 def _warnings(study: UmwpStudy) -> list[Message]:
     """Return what to know before relying on the numbers."""
     found = []
-    if not study.complete:
+    if study.exclusions.count(ERROR) or study.exclusions.count(NO_REPLY):
         found.append(Message("umwp.incomplete"))
     if not has_labels(study.problems):
         found.append(Message("umwp.no_labels"))
+    if texts := sum(not one.is_math for one in study.problems):
+        found.append(Message("umwp.not_math", {"count": texts, "questions": len(study.problems)}))
     return found
 
 
@@ -170,7 +197,9 @@ def _summary(
         unanswerable=labels.count(False),
         unknown=labels.count(None),
         replies=len(replies),
-        errors=sum(one.status.is_missing for one in replies),
+        errors=sum(one.status is AnswerStatus.ERROR for one in replies),
+        cut_off=sum(one.status is AnswerStatus.CUT_OFF for one in replies),
+        usage=tuple(usage),
         requests=sum(one.requests for one in usage),
         reused=sum(one.reused for one in usage),
         tokens_read=sum(one.prompt_tokens for one in usage),

@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
-
-from django.db.models import Count
 
 from annotations.exchange.reading.objects import id_of
 from annotations.exchange.reading.word_problems import (
@@ -37,13 +34,14 @@ def problems_of(
     Whether there is an answer is the question's `answerable`; None where nobody said. Its accepted
     answers that are numbers are the right ones. Why there is none is its category: 1 to 5, or the
     name that UMWP has for it. `source` and `relevant_ids`, the questions that it was made of,
-    stand in its metadata.
+    stand in its metadata. Which of them are mathematical, `_is_math` tells.
     """
-    rows = version.questions.graded().order_by("position", "pk")
+    rows = list(version.questions.graded().order_by("position", "pk"))
+    set_is_math = _is_math_set([row for row in rows if row.text])
     found = []
     for place, row in enumerate(rows, 1):
         if row.text:
-            found.append(_problem(row, place))
+            found.append(_problem(row, place, _is_math(row, set_is_math)))
         elif exclusions is not None:
             exclusions.add(NO_TEXT, row.external_id)
     return found
@@ -54,14 +52,6 @@ def has_labels(problems: Sequence[WordProblem]) -> bool:
     return any(one.answerable is not None for one in problems)
 
 
-def labels_of(version: QuestionSetVersion) -> Mapping[bool | None, int]:
-    """Return how many questions with a text have an answer, have none, or do not say."""
-    rows = version.questions.graded().exclude(text="").order_by()
-    return Counter(
-        {row["answerable"]: row["n"] for row in rows.values("answerable").annotate(n=Count("pk"))}
-    )
-
-
 def hash_of(problems: Sequence[WordProblem], people: Sequence[WordProblemReply] = ()) -> str:
     """Return SHA-256 of all that problems and people say, by which a run names its input."""
     told: list[Any] = [as_umwp(one) for one in problems]
@@ -69,7 +59,7 @@ def hash_of(problems: Sequence[WordProblem], people: Sequence[WordProblemReply] 
     return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
 
 
-def _problem(row: Question, place: int) -> WordProblem:
+def _problem(row: Question, place: int, is_math: bool) -> WordProblem:
     return WordProblem(
         row.external_id,
         row.text.strip(),
@@ -79,7 +69,26 @@ def _problem(row: Question, place: int) -> WordProblem:
         _relevant(row.metadata.get(RELEVANT)),
         str(row.metadata.get(SOURCE) or ""),
         place,
+        is_math,
     )
+
+
+def _is_math_set(rows: Sequence[Question]) -> bool:
+    """Return whether a set is one of math word problems.
+
+    By the accepted answers: more than half of the questions with some accept a number. Where no
+    question has any, by the wordings: at least half hold a digit.
+    """
+    keyed = [bool(_numbers(row.accepted_answers)) for row in rows if row.accepted_answers]
+    if keyed:
+        return 2 * sum(keyed) > len(keyed)
+    return 2 * sum(any(map(str.isdigit, row.text)) for row in rows) >= len(rows)
+
+
+def _is_math(row: Question, set_is_math: bool) -> bool:
+    """Return whether a question of a set of word problems does not accept only texts."""
+    accepted = row.accepted_answers
+    return set_is_math and (not accepted or bool(_numbers(accepted)))
 
 
 def _numbers(accepted: Sequence[Any]) -> tuple[float, ...]:

@@ -45,6 +45,7 @@ class ProblemRow(NamedTuple):
     category: int | None
     relevant_ids: list[str] | None
     source: str
+    math: bool = True
 
 
 def keep_findings(
@@ -81,6 +82,7 @@ def _problem(one: WordProblem) -> ProblemRow:
         one.category,
         list(one.relevant) or None,
         one.source,
+        one.is_math,
     )
 
 

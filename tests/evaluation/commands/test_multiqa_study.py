@@ -7,6 +7,7 @@ import pytest
 
 from tests.evaluation.commands.running import manage
 from tests.evaluation.commands.test_multiqa import CITIES, write
+from tests.sentences import terminal_sentence
 
 ITEMS = [
     {
@@ -139,6 +140,34 @@ def test_an_item_may_keep_fewer_rewordings_and_says_so(study, tmp_path):
     noted = {one["reason"]: one for one in summary(tmp_path)["exclusions"]}
     assert noted["fewer_rewordings"]["named"] == [{"item": "q1", "rewordings": 1}]
     assert summary(tmp_path)["rewordings"]["dropped"] == {"other_names": 2, "same_words": 1}
+
+
+def test_without_a_usable_rewording_it_ends_with_reasons_and_then_asks_anew(study, tmp_path):
+    bad = {name: "1. Where is Rome?" if "reword" in name else reply
+           for name, reply in REPLIES.items()}  # fmt: skip
+    bad |= {f"q2|reword|{attempt}": "1. Where is Rome?" for attempt in (2, 3)}
+    ran = study(replies=bad)
+    # Two questions, three times; Rome is another name, and then a repetition.
+    told = {
+        "rewordings": 6,
+        "reasons": {"other_names": 2, "same_words": 4},
+        "silent": {},
+        "examples": [
+            {"question": item, "text": "Where is Rome?", "reason": reason}
+            for item, reason in (("q1", "other_names"), ("q1", "same_words"), ("q2", "other_names"))
+        ],
+    }
+    assert ran.code == 3
+    assert terminal_sentence("run.no_usable_rewording", **told) in ran.out
+    assert not (tmp_path / "out" / "metrics.csv").exists()
+    assert [one.get("rejected") for one in journal(tmp_path)] == [None] * 6 + [True] * 6
+    assert study().code == 0
+    asked = [one["question"] for one in journal(tmp_path)[12:]]
+    assert asked.count("q1|reword|1") == asked.count("q2|reword|1") == 1
+    assert summary(tmp_path)["counts"]["rewordings_kept"] == 4
+    n_lines = len(journal(tmp_path))
+    assert study().code == 0  # what was kept is not asked for again
+    assert len(journal(tmp_path)) == n_lines
 
 
 def test_tokens_and_cost_are_told_by_step(study, tmp_path):

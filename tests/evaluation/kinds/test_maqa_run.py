@@ -24,6 +24,7 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.kinds.maqa import MAQA
 from evaluation.models import LanguageModel
 from evaluation.steps.findings import kept_rows
+from evaluation.steps.maqa.measuring import foreseen
 from evaluation.steps.maqa.questions import questions_of
 from evaluation.words.maqa import MEASURES
 from tests.evaluation.backends.chat.fake import FakeChat, said
@@ -140,6 +141,32 @@ def items(run, system="small"):
 def metric(run, name, system="small"):
     rows = kept_rows(run, "metrics", MetricRow)
     return next(one for one in rows if (one.system, one.group, one.metric) == (system, "", name))
+
+
+def test_a_reply_that_was_cut_off_is_counted_apart_from_errors(question_set, small, world):
+    whole = world.server.reply
+    world.server.reply = lambda body: (
+        said("", "length") if "Who sang?" in str(body["messages"]) else whole(body)
+    )
+    run = done(question_set, options([small]))
+    # Three samples of one question of four.
+    summary = run.summary
+    assert (summary["replies"], summary["errors"], summary["cut_off"]) == (9, 0, 3)
+    assert items(run)["2"].reason == "cut_off"
+    assert run.warnings[0]["code"] == "study_replies_cut_off"
+    assert run.warnings[0]["values"]["count"] == 3
+
+
+def test_what_will_be_asked_is_foreseen(question_set, small, world, rita):
+    version, chosen = question_set.latest_version(), options([small])
+    found = foreseen(version, rita, chosen)
+    # Four questions, three samples each.
+    assert (found.requests, found.stored) == (12, 0)
+    assert found.cost == pytest.approx(12 * 256 / 1_000_000)
+    done(question_set, chosen)
+    assert len(world.server.bodies) == 12
+    again = foreseen(version, rita, chosen)
+    assert (again.requests, again.stored, again.cost) == (0, 12, 0)
 
 
 def test_a_published_list_becomes_questions_with_all_right_answers(question_set):

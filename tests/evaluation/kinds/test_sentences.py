@@ -153,6 +153,26 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
             {"value": 62.4},
             "62 of 100 people are less near to the consensus of the others than it is.",
         ),
+        (
+            "study_replies_cut_off",
+            {"count": 3, "names": "small", "raise": "max_tokens"},
+            "Replies that were cut off before an answer came, because their length was used up: 3 "
+            "(small). They count in no number. Raise “Longest reply” and start the run again",
+        ),
+        (
+            "study_replies_cut_off",
+            {"count": 1, "names": "kind one", "raise": ""},
+            "Replies that were cut off before an answer came, because their length was used up: 1 "
+            "(kind one). They count in no number. Raise max_tokens in the parameters of the "
+            "registered model and start the run again",
+        ),
+        (
+            "umwp.not_math",
+            {"count": 2, "questions": 8},
+            "Not mathematical: 2 of 8 questions, by their accepted answers and wordings. For them "
+            "no letter in an answer counts as a variable, and no number is compared unless one is "
+            "accepted",
+        ),
     ],
 )
 def test_what_runs_find_is_told_by_its_code(code, values, sentence):

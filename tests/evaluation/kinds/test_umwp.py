@@ -180,6 +180,7 @@ def test_what_cannot_be_used_is_counted(tmp_path):
         (problem(9, [1.0], category=2), "category_of_answerable", "category", {"category": 2}),
         (problem(9, ["many"]), "problem_answer_unusable", "answer", {}),
         (problem(None, [1.0]), "problem_id_unusable", "id", {}),
+        ({**problem(9, [1.0]), "math": 0}, "problem_math_unusable", "math", {}),
         ({**problem(9), "question": " "}, "problem_text_unusable", "question", {}),
     ],
 )

@@ -92,9 +92,23 @@ SENTENCES = [
     ("rewriter_not_asked", {"reason": "no key"}, "The rewriter could not be asked: no key"),
     (
         "no_usable_rewording",
-        {"rewordings": 6},
-        "The rewriter gave no rewording that could be kept, of 6 in all. Choose another rewriter, "
-        "or type other wordings.",
+        {"rewordings": 6},  # of a run older than the reasons
+        "The rewriter gave no usable rewording: 0 of 6 kept. Start it again: the rewriter is asked "
+        "anew. Or choose another rewriter, or type other wordings.",
+    ),
+    (
+        "no_usable_rewording",
+        {
+            "rewordings": 3,
+            "reasons": {"other_numbers": 2, "same_words": 1},
+            "silent": {"cut_off": 1},
+            "examples": [{"question": "q1", "text": "In 1900?", "reason": "other_numbers"}],
+        },
+        "The rewriter gave no usable rewording: 0 of 3 kept. Rejected: 2 (other numbers than the "
+        "question has), 1 (the words of the question or of another rewording). Replies without a "
+        "rewording: 1 (cut off before an answer came). Raise “Longest reply of the rewriter”. For "
+        "example, question q1: “In 1900?” (other numbers than the question has). Start it again: "
+        "the rewriter is asked anew. Or choose another rewriter, or type other wordings.",
     ),
     ("judge_not_asked", {"reason": "no key"}, "The judge could not be asked: no key"),
     ("judge_not_registered", {}, "The judge is no registered model of yours."),

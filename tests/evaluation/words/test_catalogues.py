@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.flow.eloquent.run_options import EloquentRunOptions
+from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import API, SITE, TERMINAL
 from evaluation.options.words import LABELS
 from evaluation.site.option_form import form_for
 from evaluation.words.alarms import ALARMS
 from evaluation.words.catalogue import COMMON
+from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
@@ -58,6 +61,7 @@ def test_every_warning_has_words_and_no_words_are_left_over():
     of_plans = {code for code in made if code.startswith("plan.")}
     assert of_plans == PLAN.keys()
     of_graded = {code for code in made if code.startswith("graded.")}
+    made -= FAILURES.keys()  # a command ends for the reason for which a run fails
     assert made - of_panels - of_plans - of_graded == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
     of_graded |= {code.value for code, *_ in calls("Message", "evidence") if of_a_code(code)}
     verdicts = {f"graded.{verdict}" for verdict in ("better", "default", "apart", "small")}
@@ -227,7 +231,8 @@ def test_each_door_has_its_own_name_of_an_option():
 
 
 def test_the_site_calls_options_as_its_form_does():
-    fields = form_for(AqerParameters).base_fields
+    forms = (EloquentRunOptions, MultiqaRunOptions, AqerParameters)
+    fields = {name: one for of in forms for name, one in form_for(of).base_fields.items()}
     assert {name: fields[name].label for name in LABELS} == LABELS
 
 

@@ -54,6 +54,7 @@ class Ones(Mapping):
 
     known: ClassVar = {"reason": "no_camps", "why": "it was not", "cost": ""}
     known |= {"fewest": 5, "usual": 6, "system": "Small", "leader": "Small", "title": "Robust"}
+    known |= {"raise": "max_tokens"}
 
     def __init__(self, **known):
         self.own = self.known | known

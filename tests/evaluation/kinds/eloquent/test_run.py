@@ -24,7 +24,7 @@ from evaluation.words.message import Message
 from evaluation.words.reasons import in_words
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
-from tests.evaluation.commands.test_study_eloquent import World
+from tests.evaluation.commands.test_study_eloquent import World, is_judge
 from tests.evaluation.kinds.texts import numbers_of, places_of
 
 PROMPTS = bytes_source("prompts.json", prompts_text().encode())
@@ -156,6 +156,26 @@ def test_a_judge_is_asked_once_more_without_a_score(question_set, small, world):
     assert run.summary["without_score"] == 2
     judged = findings_of(run).judgements
     assert {(one.score, one.reason, one.n_asked) for one in judged} == {(None, "no_score_line", 2)}
+
+
+def test_replies_and_judgements_that_were_cut_off_are_no_errors(question_set, small, world):
+    whole, cut = world.server.reply, []
+
+    def reply(body):
+        if is_judge(body) or cut:
+            return said("", "length") if is_judge(body) else whole(body)
+        cut.append(body)
+        return said("", "length")
+
+    world.server.reply = reply
+    run = done(question_set, options([small], [small]))
+    assert (run.summary["errors"], run.summary["cut_off"]) == (0, 1)
+    told = {one["values"]["raise"]: one["values"]["count"] for one in run.warnings
+            if one["code"] == "study_replies_cut_off"}  # fmt: skip
+    judged = findings_of(run).judgements
+    assert told == {"max_tokens": 1, "judge_max_tokens": len(judged)}
+    # A judge that was cut off is not asked once more: it would be again.
+    assert {(one.score, one.reason, one.n_asked) for one in judged} == {(None, "cut_off", 1)}
 
 
 def refused(question_set, parameters):

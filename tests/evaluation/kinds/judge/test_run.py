@@ -90,6 +90,39 @@ def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(
     )
 
 
+def test_a_judge_that_was_cut_off_is_not_asked_again_and_the_remedy_is_told(rivers, model, chat):
+    cut = []
+
+    def reply(body):
+        if not cut:
+            cut.append(body)
+            return said("", "length")
+        return kind(body)
+
+    chat.reply = reply
+    run = done(started(let_an_expert_judge(rivers), model))
+    assert run.state == "done", run.error
+    assert sum(one["cut_off"] for one in run.summary["asked"]) == 1
+    assert run.summary["asked_again"] == 0
+    told = [one["values"] for one in run.warnings if one["code"] == "study_replies_cut_off"]
+    assert told == [{"count": 1, "names": "kind one", "raise": ""}]
+
+
+def test_the_form_counts_what_the_judge_will_be_asked(client, rivers, model, chat):
+    client.force_login(rivers.owner)
+    address = reverse("admin:start", args=[rivers.public_id, "judge"])
+    sent = {"judge": str(model.public_id), "repeats": "1", "pairs": "1", "do": "foresee"}
+    sent |= {"embedder": "tfidf-word", "precision": "float32", "bootstrap": "20", "seed": "0"}
+    shown = client.post(address, sent)
+    assert shown.status_code == 200
+    found = shown.context["foreseen"]
+    assert [one.step for one in found.takes] == ["Scoring", "Comparing pairs"]
+    assert found.cost is None  # the model has no prices
+    assert chat.bodies == []
+    done(started(rivers, model, repeats=1))
+    assert found.requests == len(chat.bodies)
+
+
 def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, model):
     run = done(started(let_an_expert_judge(rivers), model))
     client.force_login(rivers.owner)

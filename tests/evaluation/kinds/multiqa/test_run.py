@@ -148,36 +148,6 @@ def mixed(body):
     return replied(body)
 
 
-def test_a_rewriter_is_asked_once_a_question_and_what_it_says_is_checked(world, good):
-    rewriter = world.model("rewriter")
-    run = done(rivers(world.owner, variants=False), options([good], rewriter))
-    # Two of three that it gives are kept at once: one call a question.
-    assert len(world.bodies("rewriter")) == 5
-    assert {body["temperature"] for body in world.bodies("rewriter")} == {1.0}
-    assert len(world.bodies("good")) == 15
-    dropped = [row for row in rewordings_of(run) if row.variant is None]
-    assert {row.reason for row in dropped} == {"other_numbers"}
-    assert len(dropped) == 5
-    assert run.summary["dropped"] == {"other_numbers": 5}
-    assert run.summary["rewriter"] == "rewriter"
-    usage = {(one["step"], one["model"]): one["requests"] for one in run.summary["usage"]}
-    assert usage == {("rewording", "rewriter"): 5, ("asking models", "good"): 15}
-    assert value(run, "good", "worst_case") == 1.0
-
-
-def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world, good):
-    rewriter = world.model("rewriter")
-    world.server.reply = lambda body: said("No.")
-    run = done(
-        rivers(world.owner, variants=False), options([good], rewriter, meaning=0.9), "failed"
-    )
-    assert Message.of(run.error) == Message("run.no_usable_rewording", {"rewordings": 15})
-    world.server.reply = lambda body: error(401)
-    again = done(rivers(world.owner, variants=False), options([good], rewriter, seed=3), "failed")
-    told = Message.of(again.error)
-    assert (told.code, "401" in told.values["reason"]) == ("run.rewriter_not_asked", True)
-
-
 def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(world, good, shaky):
     rewriter = world.model("rewriter")
     whole = world.server.reply
@@ -293,6 +263,29 @@ def test_a_model_that_does_not_reply_is_an_error_of_its_own(world, good):
     again = done(question_set, options([bad]), "failed")
     told = Message.of(again.error)
     assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
+
+
+def test_a_reply_that_was_cut_off_is_no_error_and_guessers_do_not_answer_it(world, good):
+    whole = world.server.reply
+    refuses = "Which river flows through Basel? Please say."
+    cut = "Tell me: Which river flows through Basel?"
+
+    def reply(body):
+        content = body["messages"][-1]["content"]
+        if cut in content:
+            return said("", "length")
+        return said("", "content_filter") if refuses in content else whole(body)
+
+    world.server.reply = reply
+    run = done(rivers(world.owner), options([good]))
+    assert (run.summary["errors"], run.summary["cut_off"], run.summary["no_answer"]) == (0, 1, 1)
+    (usage,) = run.summary["usage"]
+    assert (usage["answered"], usage["refused"], usage["cut_off"]) == (13, 1, 1)
+    assert [one["code"] for one in run.warnings].count("study_replies_cut_off") == 1
+    # Of q1 the original alone has a vote: 1/3; q2 has three: 3^-3.
+    assert value(run, "good", "chance_worst_case", "kind:choice") == pytest.approx(
+        (1 / 3 + 1 / 27) / 2
+    )
 
 
 def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(

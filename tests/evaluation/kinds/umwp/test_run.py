@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+from django.urls import reverse
 
 from annotations.models import QuestionSet
 from evaluation.background import runs
@@ -12,8 +13,9 @@ from evaluation.options import OptionError
 from evaluation.reports.umwp import noticing_report
 from evaluation.reports.umwp_replies import replies_page
 from evaluation.steps.asking import in_turns
+from evaluation.steps.umwp.noticing import foreseen
 from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import error
+from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.kinds.umwp.world import done, options, registered, replied, said_by, table
 
 
@@ -131,7 +133,7 @@ def test_without_any_label_the_run_tells_only_what_was_taken_for_what(rita, smal
     made = QuestionSet.objects.create(owner=rita, name="crowd")
     made.draft().questions.create(external_id="1", text="Why?", position=1)
     run = done(made, options(small))
-    assert [warning["code"] for warning in run.warnings] == ["umwp.no_labels"]
+    assert [warning["code"] for warning in run.warnings] == ["umwp.no_labels", "umwp.not_math"]
     (model,) = noticing_report(run).models
     assert (model.f1.value, model.f1.reason) == (
         None,
@@ -196,6 +198,56 @@ def test_what_a_model_does_not_reply_is_counted_and_told(question_set, small, se
     assert (model.refusals, model.without_answer) == (1, 1)
     outcomes = replies_page(run).counts
     assert outcomes == {"gave_up": 1, "refused": 1, "failed": 1, "right": 2}
+
+
+def test_replies_are_counted_by_what_came_on_the_run_s_page_too(
+    client, question_set, small, server, rita
+):
+    came = {
+        "some books": said("", "content_filter"),
+        "10 m": said("", "length"),
+        "9 books": error(400, "bad"),
+    }
+
+    def reply(body):
+        question = body["messages"][-1]["content"]
+        return next((one for words, one in came.items() if words in question), replied(body))
+
+    server.reply = reply
+    run = done(question_set, options(small))
+    assert (run.summary["errors"], run.summary["cut_off"]) == (1, 1)
+    (usage,) = run.summary["usage"]
+    # 4 and 5 have a text; 3 is refused, 2 cut off, 1 an error.
+    counts = ("answered", "empty", "refused", "cut_off", "errors")
+    assert [usage[name] for name in counts] == [2, 0, 1, 1, 1]
+    assert sum(usage["error_codes"].values()) == 1
+    cut, incomplete = run.warnings
+    assert cut["code"] == "study_replies_cut_off"
+    assert cut["values"] == {"count": 1, "names": "small", "raise": "max_tokens"}
+    assert incomplete["code"] == "umwp.incomplete"
+    reasons = {row["item"]: row["reason"] for row in table(run, "items")}
+    assert (reasons["1"], reasons["2"], reasons["3"]) == ("error", "cut_off", None)
+    outcomes = replies_page(run).counts
+    assert outcomes == {"gave_up": 1, "refused": 1, "cut_off": 1, "failed": 1, "right": 1}
+    client.force_login(rita)
+    page = client.get(reverse("admin:run", args=[run.public_id])).content.decode()
+    for name in ("refused", "cut_off", "errors"):
+        assert f'data-count="{name}">1<' in page
+    assert 'data-state="errors"' in page
+
+
+def test_what_will_be_asked_is_foreseen_and_what_is_there_is_not_asked(question_set, small, server):
+    version, rita = question_set.latest_version(), question_set.owner
+    both = options(small, instruction=True, max_tokens=100)
+    found = foreseen(version, rita, both)
+    # 5 questions in 2 forms; 1 for a million tokens written, at most 100 each.
+    assert (found.requests, found.stored, found.completion_tokens) == (10, 0, 1000)
+    assert found.cost == pytest.approx(1000 / 1_000_000)
+    assert len(found.shown) == 2
+    assert server.bodies == []
+    done(question_set, options(small, max_tokens=100))
+    found = foreseen(version, rita, both)
+    assert (found.requests, found.stored) == (5, 5)
 
 
 def refused(question_set, parameters):
