@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -17,8 +18,11 @@ from annotations.desk.mapping_form import MappingForm
 from annotations.desk.uploads import note_problems, read_upload, staged_upload
 from annotations.exchange.presets import (
     PRESETS,
+    Arranged,
+    Arrangement,
     Head,
     Mapping,
+    arrange,
     head_of,
     preset_named,
     proposed,
@@ -29,7 +33,7 @@ from annotations.exchange.presets import (
 )
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.reading.mturk import COLUMNS, QuestionTemplate
+from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import AnswerColumn, columns_of
 from annotations.exchange.reading.source import Source, stored_source
 from annotations.exchange.records import AnswerRecord
@@ -50,10 +54,11 @@ class Preview:
 
     Attributes
     ----------
-    rows : ten of them. texts : more of their texts, for the language. error : why there are none.
+    rows : ten of them, each with the wording of its question. texts : more of their texts, for the
+    language. error : why there are none.
     """
 
-    rows: list[AnswerRecord]
+    rows: list[tuple[AnswerRecord, str]]
     texts: list[str]
     error: InputError | None = None
 
@@ -88,13 +93,18 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     staged = staged_upload(request, question_set, token)
     if staged.kind != WIZARD or not staged.file:
         raise Http404("its file is gone")
-    source = _source(staged)
+    arranged = _arranged(staged)
+    source = arranged.source
     head = head_of(source)
     fields = _fields(source) if staged.options["preset"] == "mturk" else []
     form = MappingForm(head, fields, staged.options)
     status = 200
     if request.method == "POST":
         form = MappingForm(head, fields, staged.options, request.POST)
+        form.full_clean()
+        place = form.other_place()
+        if place is not None and _is_moved(staged, place, form):
+            return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
         if preset in PRESETS and preset != staged.options["preset"]:
             # Other columns are proposed; what was said of the others is of no use any more.
@@ -121,9 +131,10 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "staged": staged,
         "form": form,
         "preset": preset_named(staged.options["preset"]),
+        "place": arranged.told(),
         "n_columns": len(head.header),
         "preview": preview,
-        "shown": preview.rows,
+        "shown": [record for record, _ in preview.rows],
         "hidden_problems": staged.n_problems - len(staged.problems),
     }
     return TemplateResponse(request, "annotations/import_columns.html", context, status=status)
@@ -142,6 +153,7 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
             "panel": "",
             "duplicates": Duplicates.REFUSE.value,
             "question_template": "",
+            "keep_unfinished": False,
             "create_questions": True,
             "update_flags": False,
         },
@@ -149,10 +161,7 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
     with staged.whole():
         staged.file.save("", file, save=False)
         try:
-            source = _source(staged)
-            head = head_of(source)
-            refuse_answerless(head)
-            _choose(staged, head, source, recognised(head).slug)
+            _place(staged, Arrangement())
             if staged.options["preset"] in ("own", "long"):
                 # Their questions may be there already under these ids, and a new id be a slip.
                 version = question_set.latest_version()
@@ -164,6 +173,30 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
             staged.drop_files()
         staged.save()
     return staged
+
+
+def _place(staged: Upload, chosen: Arrangement) -> None:
+    """Find the table of the file where it is said to be, and propose its columns."""
+    arranged = arrange(_stored(staged), chosen)
+    head = head_of(arranged.source)
+    refuse_answerless(head)
+    staged.options["arrangement"] = arranged.as_dict()
+    _choose(staged, head, arranged.source, recognised(head).slug)
+
+
+def _is_moved(staged: Upload, place: Arrangement, form: MappingForm) -> bool:
+    """Whether the table is read at another place now; if it is not there, the form says so."""
+    try:
+        _place(staged, place)
+    except InputError as error:
+        problem = error.problems[0]
+        field = "header_row" if "header_row" in form.fields else None
+        told = f"{problem.reason.capitalize()}. {problem.remedy}"
+        form.add_error(field, ValidationError(told, code=problem.code))
+        staged.refresh_from_db()
+        return False
+    staged.save()
+    return True
 
 
 def _choose(staged: Upload, head: Head, source: Source, slug: str) -> None:
@@ -191,7 +224,9 @@ def _fields(source: Source) -> list[AnswerColumn]:
 
 
 def _preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
-    preset, mapping = preset_named(options["preset"]), Mapping.of_dict(options["mapping"])
+    keep = options.get("keep_unfinished", False)
+    preset = preset_named(options["preset"], keep_unfinished=keep)
+    mapping = Mapping.of_dict(options["mapping"])
     written = options["question_template"]
     template = QuestionTemplate.parse(written) if written.strip() else None
     try:
@@ -202,11 +237,22 @@ def _preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
             rows.finish()
     except InputError as error:
         return Preview([], [], error)
-    return Preview(records[:SHOWN], [record.text for record in records if record.text])
+    shown = [(record, _wording(rows.questions, record.question)) for record in records[:SHOWN]]
+    return Preview(shown, [record.text for record in records if record.text])
 
 
-def _source(staged: Upload) -> Source:
+def _wording(questions: dict[str, MturkQuestion], question: str) -> str:
+    """Return the wording of a question where the file has one that is not its id."""
+    text = questions[question].text if question in questions else ""
+    return "" if text == question else text
+
+
+def _stored(staged: Upload) -> Source:
     return stored_source(staged.name, staged.opened, staged.file.size)
+
+
+def _arranged(staged: Upload) -> Arranged:
+    return Arranged.of_dict(_stored(staged), staged.options.get("arrangement", {}))
 
 
 def _to_page(staged: Upload) -> HttpResponse:

@@ -9,10 +9,11 @@ from typing import Any
 from django import forms
 
 from annotations.desk.forms import DUPLICATES
-from annotations.exchange.presets import PRESETS, ROW_NUMBER, Head, Mapping
+from annotations.exchange.presets import PRESETS, ROW_NUMBER, Arrangement, Head, Mapping
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.mturk_columns import ANSWER, AnswerColumn
+from annotations.exchange.reading.unpacking import LAST_ROW
 
 LONGEST_SAMPLE = 40
 LONGEST_NAME = 60
@@ -29,6 +30,21 @@ class MappingForm(forms.Form):
         label="Where the file comes from",
         choices=[(preset.slug, preset.title) for preset in PRESETS.values()],
         help_text="Choosing another one proposes other columns.",
+    )
+    sheet = forms.ChoiceField(
+        label="Sheet of the workbook",
+        required=False,
+        help_text="Choosing another one reads its columns.",
+    )
+    header_row = forms.IntegerField(
+        label="Row with the names of the columns",
+        required=False,
+        min_value=1,
+        max_value=LAST_ROW,
+        help_text="Left empty: the first row that is not empty.",
+    )
+    is_turned = forms.BooleanField(
+        label="Each column is a person, each row a question", required=False
     )
     worker = forms.ChoiceField(
         label="Column of the workers' ids",
@@ -56,8 +72,14 @@ class MappingForm(forms.Form):
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         choices=DUPLICATES,
-        help_text="The order is that of the rows. Rows that say the same once more are left out "
-        "in any case.",
+        help_text="The order is that of the rows. An empty last answer never replaces a text. Rows "
+        "that say the same once more are left out in any case.",
+    )
+    keep_unfinished = forms.BooleanField(
+        label="Read unfinished responses, too",
+        required=False,
+        help_text="Responses of people who broke off are left out and counted, unless this is "
+        "ticked.",
     )
     panel = forms.CharField(
         label="Panel",
@@ -85,8 +107,24 @@ class MappingForm(forms.Form):
         """Make the form of a file; `fields` are those of Mechanical Turk, empty for others."""
         mapping = Mapping.of_dict(options["mapping"])
         chosen = {name: getattr(mapping, name) for name in ("worker", "question", "text")}
-        super().__init__(data, initial={**options, **chosen, "answers": list(mapping.answers)})
+        place = options.get("arrangement", {})
+        placed = {
+            "sheet": place.get("sheet", ""),
+            "header_row": place.get("header_row") or None,
+            "is_turned": place.get("is_turned", False),
+        }
+        answers = {"answers": list(mapping.answers)}
+        super().__init__(data, initial={**options, **chosen, **placed, **answers})
         self._head, self._mapping, self._of = head, mapping, options["preset"]
+        self._place = place
+        sheets = place.get("sheets", [])
+        self.fields["sheet"].choices = [(one, one) for one in sheets]  # type: ignore[attr-defined]
+        if len(sheets) < 2:
+            del self.fields["sheet"]
+        if not (head.is_delimited or place.get("is_turned")):
+            del self.fields["header_row"], self.fields["is_turned"]
+        if PRESETS[self._of].unfinished is None:
+            del self.fields["keep_unfinished"]
         names = [(name, _short(name)) for name in head.header]
         for field in ("worker", "question", "text"):
             more = ROWS if field == "worker" else []
@@ -138,6 +176,20 @@ class MappingForm(forms.Form):
                 self.add_error("answers", forms.ValidationError(said, code=problem.code))
         return found
 
+    def other_place(self) -> Arrangement | None:
+        """Return where the table is now said to be; None if that is where it was read."""
+        found = self.cleaned_data
+        before = self._place
+        sheet = found.get("sheet") or before.get("sheet", "")
+        row = found["header_row"] or 0 if "header_row" in found else before.get("header_row", 0)
+        is_turned = found.get("is_turned", before.get("is_turned", False))
+        if sheet != before.get("sheet", ""):
+            # The header of another sheet is found out, unless a row was named as well.
+            return Arrangement(sheet, row if row != before.get("header_row", 0) else 0, is_turned)
+        if (row, is_turned) == (before.get("header_row", 0), before.get("is_turned", False)):
+            return None
+        return Arrangement(sheet, row or 1, is_turned)
+
     def _chosen(self) -> Mapping:
         found = self.cleaned_data
         if self._of == "mturk":
@@ -159,6 +211,8 @@ class MappingForm(forms.Form):
         found = self.cleaned_data
         return {
             "preset": self._of,
+            "arrangement": self._place,
+            "keep_unfinished": found.get("keep_unfinished", False),
             "mapping": self._chosen().as_dict(),
             "panel": found["panel"].strip(),
             "duplicates": found["duplicates"],

@@ -177,6 +177,15 @@ def clean_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
+CORNER = "participant"
+"""The name of the first column of a table with people as columns, which often has none."""
+
+
+def named_corner(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of a header, the first one also where it is empty."""
+    return names if not names or names[0].strip() else [CORNER, *names[1:]]
+
+
 def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
     """Find the wanted columns among the names of a header.
 

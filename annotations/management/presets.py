@@ -9,8 +9,11 @@ from django.core.management.base import CommandError
 
 from annotations.exchange.presets import (
     PRESETS,
+    Arranged,
+    Arrangement,
     Mapping,
     Preset,
+    arrange,
     head_of,
     preset_named,
     proposed,
@@ -18,7 +21,9 @@ from annotations.exchange.presets import (
     refuse_answerless,
     refuse_unmapped,
 )
-from annotations.exchange.reading.source import Readable
+from annotations.exchange.problems import InputError, Problem
+from annotations.exchange.reading.source import Readable, Source
+from annotations.exchange.reading.unpacking import LAST_ROW
 from annotations.management.importing import USAGE
 
 AUTO = "auto"
@@ -43,14 +48,61 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         "answer, where another one is meant than the preset proposes; answer several times or as "
         "a glob such as 'Q*'; an empty COLUMN for none; worker=#row for the number of the row",
     )
+    parser.add_argument(
+        "--sheet",
+        default="",
+        metavar="NAME",
+        help="the sheet of a workbook, by its name or number (default: the one with answers)",
+    )
+    parser.add_argument(
+        "--header-row",
+        type=_row,
+        default=0,
+        metavar="N",
+        help="the row (in CSV the line) with the names of the columns (default: the first row that "
+        "heads a table)",
+    )
+    parser.add_argument(
+        "--people-as-columns",
+        action="store_true",
+        help="the table has a column for each person and a row for each question",
+    )
+    parser.add_argument(
+        "--keep-unfinished",
+        action="store_true",
+        help="read the rows of people who broke off, too; without it they are left out and counted",
+    )
 
 
-def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Preset, Mapping]:
-    """What the arguments say of a file. Raises `InputError`, and CommandError (2) for bad ones."""
+def _row(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= LAST_ROW:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a row, from 1")
+    return int(text)
+
+
+def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Preset, Mapping]:
+    """Return where the table is and how it is read, as the arguments say or as was found out.
+
+    Raises `InputError`, and CommandError (2) for bad arguments.
+    """
+    chosen = Arrangement(options["sheet"], options["header_row"], options["people_as_columns"])
+    arranged = arrange(path, chosen)
+    try:
+        return arranged, *_mapped(arranged.source, options)
+    except InputError as error:
+        if place := arranged.told():
+            told = Problem.from_code(arranged.source.name, None, None, "table_place", place=place)
+            raise InputError([*error.problems, told], error.total + 1) from error
+        raise
+
+
+def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
     head = head_of(path)
     refuse_answerless(head)
     name = options["preset"]
     preset = recognised(head) if name in (None, AUTO) else preset_named(name)
+    if options["keep_unfinished"]:
+        preset = preset.keeping_unfinished()
     try:
         mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
     except ValueError as error:
@@ -59,7 +111,7 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Preset, Mappin
     return preset, mapping
 
 
-def told(preset: Preset, mapping: Mapping) -> list[str]:
+def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     """What a file is read as, in sentences."""
     of = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
     columns = [f"{what} = {name}" for what, name in of if name]
@@ -68,4 +120,12 @@ def told(preset: Preset, mapping: Mapping) -> list[str]:
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
     if not mapping.question:
         columns.append("each column of answers is a question")
-    return [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
+    place = arranged.told()
+    found = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
+    if place:
+        found.append(f"{place}. To choose: --sheet NAME, --header-row N")
+    if arranged.source.is_turned:
+        found.append("Each column is a person, each row a question")
+    if preset.unfinished:
+        found.append("Unfinished responses are left out; --keep-unfinished reads them, too")
+    return found

@@ -64,7 +64,8 @@ class UploadKind:
     what stands in the options at first. Files that may be large have a `stage`. A kind
     `names_questions` if its rows call questions of the set by ids, which the page then shows, and
     `knows_who` if its `load` takes who brings the file, `imported_by`. `door` is the page of the
-    set that one comes back to, with its words.
+    set that one comes back to, with its words. One that `brings_questions` may begin a version, and
+    so may go into a new set. `accept` lists the endings of its files, where they are no tables.
     """
 
     slug: str
@@ -80,6 +81,8 @@ class UploadKind:
     names_questions: bool = False
     knows_who: bool = False
     door: tuple[str, str] = ("admin:question-set", "To the question set")
+    brings_questions: bool = False
+    accept: str = ""
 
 
 KINDS: dict[str, UploadKind] = {}
@@ -87,9 +90,11 @@ KINDS: dict[str, UploadKind] = {}
 WIZARD = "import"
 """The kind of file whose columns are said on a page of its own."""
 CHOICES = (
-    *("preset", "mapping", "panel", "duplicates", "question_template"),
-    *("create_questions", "update_flags"),
+    *("preset", "mapping", "panel", "duplicates", "question_template", "arrangement"),
+    *("keep_unfinished", "create_questions", "update_flags"),
 )
+STORING = ("create_questions", "update_flags")
+"""Those of the choices that say what is stored, and not how the file is read."""
 
 
 def register(kind: UploadKind) -> None:
@@ -108,6 +113,7 @@ register(
         QuestionColumns.parse,
         import_questions,
         knows_who=True,
+        brings_questions=True,
     )
 )
 register(
@@ -147,7 +153,7 @@ register(
         ColumnNames.parse,
         import_mapped,
         CHOICES,
-        stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[:5]),
+        stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
     )
 )
 register(

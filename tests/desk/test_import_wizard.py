@@ -8,6 +8,15 @@ from django.urls import reverse
 
 from annotations.models import Question, QuestionSet, Response, Upload, Worker
 from tests.annotations.exchange.presets import exports
+from tests.annotations.exchange.presets.test_arrangement import (
+    NOTES,
+    TABLE,
+    TITLE,
+    TURNED,
+    text_file,
+    workbook,
+)
+from tests.annotations.exchange.presets.test_attempts import LATER, TWO, row, survey
 from tests.annotations.exchange.presets.test_presets import FILES, read
 from tests.desk.test_uploads import files
 
@@ -240,3 +249,59 @@ def test_somebody_else_and_a_file_that_is_gone_find_nothing(wizard, client, otto
     assert client.get(address).status_code == 404
     client.force_login(otto)
     assert client.get(address).status_code == 404
+
+
+def test_the_wording_of_a_question_is_shown_beside_its_id(wizard):
+    told = wizard.send(*FILES["label-studio"])
+    shown = [(row.question, wording) for row, wording in wizard.page.context["preview"].rows]
+    assert shown == [
+        ("101", "Why do tides rise?"),
+        ("101", "Why do tides rise?"),
+        ("102", "What makes the sea salty?"),
+    ]
+    assert "What makes the sea salty? <span" in told
+
+
+def test_sheet_and_header_row_are_found_shown_and_chosen(wizard):
+    source = workbook(Notes=NOTES, Answers=[*TITLE, *TABLE])
+    told = wizard.send(source.name, source.open().read())
+    form = wizard.page.context["form"]
+    assert (form["sheet"].value(), form["header_row"].value()) == ("Answers", 4)
+    assert 'id="place"' in told
+    wizard.say(sheet="Notes")
+    assert wizard.upload.options["arrangement"]["header_row"] == 0
+    assert 'id="preview-error"' in wizard.text
+    wizard.say(sheet="Answers", worker="", answers=[])
+    assert wizard.upload.options["arrangement"]["header_row"] == 4
+    wizard.say(header_row="40")
+    assert wizard.errors["header_row"] == ["file_empty"]
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say("check")
+    wizard.confirm()
+    # Four people, three questions.
+    assert Response.objects.count() == 12
+
+
+def test_people_as_columns_are_told_and_read_after_a_tick(wizard):
+    source = text_file(TURNED["ids"])
+    wizard.send(source.name, source.open().read())
+    error = wizard.page.context["preview"].error
+    assert [problem.code for problem in error.problems] == ["people_are_columns"]
+    wizard.say(is_turned="on")
+    wizard.say("check")
+    wizard.confirm()
+    assert set(Worker.objects.values_list("external_id", flat=True)) == set(TURNED["ids"][0][1:])
+
+
+def test_unfinished_responses_are_read_after_a_tick(wizard):
+    source = survey(*TWO, row("cyd", "11", "04", (LATER[0], "", ""), finished="False"))
+    wizard.send(source.name, source.open().read())
+    wizard.say("check")
+    assert wizard.upload.report["n_new"] == 2 * 3
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say("check", keep_unfinished="on")
+    assert wizard.upload.report["n_new"] == 3 * 3
+    wizard.confirm()
+    assert Response.objects.count() == 9
+    wizard.send(*FILES["wide"])
+    assert "keep_unfinished" not in wizard.page.context["form"].fields

@@ -6,10 +6,10 @@ from typing import Any
 
 from annotations.exchange.importing.mturk import StagedBatch, store_batch
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.presets import Mapping, Preset, preset_named, rows_of
+from annotations.exchange.presets import Arranged, Mapping, Preset, preset_named, rows_of
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import QuestionTemplate
-from annotations.exchange.reading.source import Readable
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.models import QuestionSet
 
 
@@ -79,11 +79,13 @@ def stage_chosen(
     panel: str = "",
     duplicates: str = Duplicates.REFUSE,
     question_template: str = "",
+    arrangement: dict[str, Any] | None = None,
+    keep_unfinished: bool = False,
 ) -> MappedAnswers:
     """Read a file as a page's choices say, which are plain values; as `stage_mapped`."""
     return stage_mapped(
-        path,
-        preset=preset_named(preset),
+        Arranged.of_dict(source_of(path), arrangement or {}).source,
+        preset=preset_named(preset, keep_unfinished=keep_unfinished),
         mapping=Mapping.of_dict(mapping),
         panel=panel,
         duplicates=Duplicates(duplicates),

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -34,6 +36,8 @@ CREATE TABLE answer (
     is_new INTEGER NOT NULL DEFAULT 1
 );
 CREATE UNIQUE INDEX pair ON answer (worker, question);
+CREATE TABLE attempt (worker INTEGER, line INTEGER, facts TEXT);
+CREATE TABLE repetition (worker INTEGER, line INTEGER, earlier INTEGER);
 """
 
 
@@ -72,9 +76,19 @@ class StagedWorker:
     def learn(self, facts: AnswerFacts) -> None:
         """Widen the times by those of one more answer."""
         self.state = self.state or facts.session_state
-        self.started_at = _first(self.started_at, facts.session_started_at)
-        self.last_seen_at = _last(self.last_seen_at, facts.session_last_seen_at)
-        self.submitted_at = _last(self.submitted_at, facts.session_submitted_at)
+        self.widen(facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at)
+
+    def widen(
+        self, started: datetime | None, seen: datetime | None, submitted: datetime | None
+    ) -> None:
+        """Widen the times by others."""
+        self.started_at = _first(self.started_at, started)
+        self.last_seen_at = _last(self.last_seen_at, seen)
+        self.submitted_at = _last(self.submitted_at, submitted)
+
+    def forget_times(self) -> None:
+        """Drop the times, to be learnt from the rows that count."""
+        self.started_at = self.last_seen_at = self.submitted_at = None
 
     def as_list(self) -> list[Any]:
         """Return the fields, ready for JSON."""
@@ -84,7 +98,7 @@ class StagedWorker:
     @classmethod
     def of_list(cls, values: list[Any]) -> StagedWorker:
         """Return the worker of `as_list`."""
-        return cls(*values[:4], *(v and datetime.fromisoformat(v) for v in values[4:]))
+        return cls(*values[:4], *map(_read, values[4:]))
 
 
 class StagedAnswer(NamedTuple):
@@ -145,6 +159,7 @@ class Stage:
         self.duplicates: Duplicates | None = None
         self.ahead: RowsAhead | None = None
         self.is_ready = False
+        self._attempt: tuple[Any, ...] = ()
         self.all_new()
 
     @classmethod
@@ -224,6 +239,7 @@ class Stage:
             question = self._question(record)
             if facts is not None:
                 self.workers[worker].learn(facts)
+                self._note_attempt(worker, record.line, facts)
             extra = _extra(record, aside)
             values: tuple[Any, ...] = (None, None, None, None)
             at_end: tuple[Any, ...] = (None, None, None)
@@ -238,6 +254,7 @@ class Stage:
             if not added.rowcount:
                 self._again(source, record, row)
         source.finish()
+        self._time_attempts()
         table = source.table
         self.file = FileFacts(
             table.name,
@@ -254,6 +271,7 @@ class Stage:
             "SELECT line, text, rejected FROM answer WHERE worker = ? AND question = ?",
             pair,
         ).fetchone()
+        self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
         same = same_text(text, record.text)
         if same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
@@ -261,9 +279,49 @@ class Stage:
             source.conflict(record, line, of_flag=same)
         else:
             self.n_superseded += 1
-            if self.duplicates == Duplicates.LAST:
+            # A text that was left empty in a later attempt was not taken back.
+            if self.duplicates == Duplicates.LAST and (record.text or not text):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
+
+    def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
+        """Keep the times of a row, which has several answers in a wide file."""
+        times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
+        if any(times) and self._attempt != (worker, line, *times):
+            self._attempt = (worker, line, *times)
+            written = json.dumps([*map(_written, times)])
+            self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
+
+    def _time_attempts(self) -> None:
+        """Take the times of each worker who answered a question twice from the rows that count.
+
+        Of rows that answer the same question the one with the most answers that count does; of two
+        with as many the one that `duplicates` says.
+        """
+        repeated = self._db.execute("SELECT DISTINCT * FROM repetition ORDER BY worker, line")
+        for worker, links in groupby(repeated.fetchall(), key=itemgetter(0)):
+            counting = dict(
+                self._db.execute(
+                    "SELECT line, SUM(text != '') FROM answer WHERE worker = ? GROUP BY line",
+                    (worker,),
+                )
+            )
+            groups: list[set[int]] = []
+            for _, *lines in links:
+                joined = set(lines).union(*(one for one in groups if not one.isdisjoint(lines)))
+                groups = [one for one in groups if one.isdisjoint(lines)] + [joined]
+            later = 1 if self.duplicates == Duplicates.LAST else -1
+            dropped = set[int]()
+            for group in groups:
+                best = max(group, key=lambda line: (counting.get(line, -1), later * line))
+                dropped |= group - {best}
+            self.workers[worker].forget_times()
+            attempts = self._db.execute(
+                "SELECT line, facts FROM attempt WHERE worker = ?", (worker,)
+            ).fetchall()
+            for line, written in attempts:
+                if line not in dropped:
+                    self.workers[worker].widen(*map(_read, json.loads(written)))
 
     def _worker(self, record: AnswerRecord, panel: str) -> int:
         key = (panel, record.worker)
@@ -358,6 +416,10 @@ def _extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
 
 def _written(value: datetime | None) -> str | None:
     return None if value is None else value.isoformat()
+
+
+def _read(written: str | None) -> datetime | None:
+    return None if written is None else datetime.fromisoformat(written)
 
 
 def _first(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -5,6 +5,7 @@ of its columns hold what, and `rows_of` gives the answers by that mapping or by 
 changed, to `importing` for the database or as our own table to `convert_answers`.
 """
 
+from annotations.exchange.presets.arrangement import Arranged, Arrangement, arrange
 from annotations.exchange.presets.declared import PRESETS, Preset, recognised
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
 from annotations.exchange.presets.rows import (
@@ -20,10 +21,13 @@ from annotations.exchange.presets.table import Head, head_of
 __all__ = [
     "PRESETS",
     "ROW_NUMBER",
+    "Arranged",
+    "Arrangement",
     "Head",
     "MappedRows",
     "Mapping",
     "Preset",
+    "arrange",
     "head_of",
     "preset_named",
     "proposed",

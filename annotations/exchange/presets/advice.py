@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from annotations.exchange.presets.arrangement import arrange
 from annotations.exchange.presets.declared import is_list_of_submissions, recognised
 from annotations.exchange.presets.rows import proposed, refuse_answerless, refuse_unmapped
 from annotations.exchange.presets.table import head_of
@@ -28,16 +29,17 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     if not any(problem.column is None and _is_of_header(problem) for problem in error.problems):
         return error
     try:
-        head = head_of(given)
+        arranged = arrange(given)
+        head = head_of(arranged.source)
         if is_list_of_submissions(head):
             refuse_answerless(head)
         preset = recognised(head)
-        mapping = proposed(preset, head, given)
+        mapping = proposed(preset, head, arranged.source)
         refuse_unmapped(preset, mapping, head)
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error
     is_list = source_of(given).suffix == ".json"
-    if preset.slug == OURS and not is_list:
+    if preset.slug == OURS and not is_list and not arranged.told():
         # The header is in order: the caller named other columns.
         return error
     if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:

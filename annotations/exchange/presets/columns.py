@@ -22,6 +22,7 @@ from annotations.exchange.presets.cells import (
     mostly,
     shape_shared,
 )
+from annotations.exchange.presets.header_rows import is_heading
 from annotations.exchange.presets.known_names import (
     ANSWERS,
     OTHER_IDS,
@@ -43,6 +44,7 @@ MOST_CHOICES = 1 / 8
 """Share of many cells that differ at most where they are ticked options."""
 FEWEST_AGREEING = 4
 """Answers to questions that were answered before, by which a column is the text of the task."""
+FEWEST_PEOPLE = 2
 UNIQUE_SHAPES = ("hex", "uuid", "e-mail", "survey response", "crowd worker")
 
 PROBLEMS_OF_WORKERS = {
@@ -202,7 +204,7 @@ def _is_choice(values: Sequence[str]) -> bool:
 
 def _is_measure(head: Head, column: str) -> bool:
     """Whether a column holds numbers that are no answer to a question in words."""
-    asks = any(title.rstrip().endswith(("?", "？")) for title in head.titles(column))
+    asks = any(map(is_question, head.titles(column)))
     return mostly(is_number, head.values(column)) and not asks
 
 
@@ -265,7 +267,10 @@ def _agree_often(head: Head, question: str) -> bool:
 
 
 def _question_column(head: Head, worker: str) -> str:
-    """Return the column of the questions: of those called so, the one that parts the rows best."""
+    """Return the column of the questions: of those called so, the one that parts the rows best.
+
+    Ids go before the texts that stand beside them, one for each.
+    """
     named = [head.named(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]
     found = [name for name in found if head.values(name)]
@@ -279,10 +284,15 @@ def _question_column(head: Head, worker: str) -> str:
         return len({(row[whose].strip(), row[at[name]].strip()) for row in head.rows})
 
     most = max(map(n_pairs, found))
-    return next(name for name in found if n_pairs(name) >= 0.9 * most)
+    first, *others = (name for name in found if n_pairs(name) >= 0.9 * most)
+    if mean_words(head.values(first)) < WORDS:
+        return first
+    ids = (name for name in others if mean_words(head.values(name)) < WORDS)
+    return next((name for name in ids if is_of_question(head, name, first)), first)
 
 
 _WORDINGS = frozenset(map(plain_name, WORDINGS))
+_QUESTIONS = frozenset(map(plain_name, QUESTIONS))
 
 
 def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
@@ -313,6 +323,35 @@ def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], mos
     return (", ".join(found[:most]) or "none") + more
 
 
+def are_people_columns(head: Head) -> bool:
+    """Whether a table has a row for each question and a column for each person.
+
+    Its headings are ids, or numbered names beside a column of items, or its first column holds
+    questions and no heading says anything.
+    """
+    people = head.header[1:]
+    if not head.is_delimited or len(people) < FEWEST_PEOPLE:
+        return False
+    texts = [value for name in people for value in head.values(name)]
+    shape = shape_shared(people)
+    if shape in UNIQUE_SHAPES or shape.startswith("code of"):
+        return mean_words(texts) >= WORDS or mostly(is_question, head.cells(head.header[0]))
+    if any(is_question(name) or len(name.split()) > 2 for name in people):
+        return False
+    asked = head.cells(head.header[0])
+    if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
+        return False
+    if shape and plain_name(head.header[0]) in _QUESTIONS and mean_words(texts) >= WORDS:
+        return True
+    are_named = [name for name in people if is_heading(name)]
+    return sum(map(is_question, asked)) * 2 >= len(asked) and not are_named
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends as a question."""
+    return text.rstrip().endswith(("?", "？"))
+
+
 def is_personal_column(head: Head, column: str) -> bool:
     """Whether a column says who or where a person is, by its headings or by its cells."""
     values = head.values(column)
@@ -323,6 +362,7 @@ def is_personal_column(head: Head, column: str) -> bool:
 __all__ = [
     "answer_problem",
     "answers_looked_at",
+    "are_people_columns",
     "free_text",
     "is_of_question",
     "is_personal_column",

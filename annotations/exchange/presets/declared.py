@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Dict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from annotations.exchange.column_names import plain_name
 from annotations.exchange.presets import experiments
@@ -45,6 +45,16 @@ PREVIEWS = (
     *("1", "2", "9", "17"),
 )
 TRIED = "survey previews and tests"
+SPAM_STATUSES = (
+    *("spam", "possible spam", "imported spam", "imported (spam)", "ex spam", "offline spam"),
+    *("8", "12", "40", "24"),
+)
+SPAM = "responses that Qualtrics marked as spam"
+UNFINISHED = "unfinished responses"
+NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "onwaar", "fałsz")
+"""What stands in the column Finished, also once a spreadsheet has written it in its language."""
+ALL_OF_IT = 100
+"""Percents of the survey that who finished it has seen."""
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
 _PANEL_STATUSES = {squashed(status): reason for status, reason in PANEL_STATUSES.items()}
 SUBMISSION = ("Submission id", "session_id")
@@ -79,8 +89,9 @@ class Preset:
     slug, title : what commands and pages call it. how : how the file is got there.
     recognises : whether the beginning of a file is of it. propose : its mapping.
     panel : where the workers' ids come from. cell : what a cell of an answer says.
-    left_out : why a row is no answer, "" if it is one. rejected : whether it was refused where it
-    was collected, None where nobody said. times : columns, where the file has them. has_private :
+    left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
+    None where the export does not say. rejected : whether it was refused where it was
+    collected, None where nobody said. times : columns, where the file has them. has_private :
     whether personal columns are left out. is_fixed : whether the form of the file says which
     columns hold what, so that its mapping is no guess.
     """
@@ -93,10 +104,20 @@ class Preset:
     panel: Callable[[Mapping], str] = field(default=lambda mapping: "")
     cell: Callable[[str], str] = str
     left_out: Callable[[Row], str] = field(default=lambda row: "")
+    unfinished: Callable[[Row], bool] | None = None
     rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
     times: Times = Times()
     has_private: bool = True
     is_fixed: bool = False
+
+    def reason_left_out(self, row: Row) -> str:
+        """Return why a row is not read, for a count of such rows; "" if it is read."""
+        reason = self.left_out(row)
+        return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")
+
+    def keeping_unfinished(self) -> Preset:
+        """Return the preset that reads the rows of people who broke off, too."""
+        return replace(self, unfinished=None)
 
 
 def _panel(mapping: Mapping) -> str:
@@ -149,7 +170,18 @@ def cell_named(row: Row, name: str) -> str:
 
 def _tried(row: Row) -> str:
     of_preview = cell_named(row, "DistributionChannel").casefold() == "preview"
-    return TRIED if of_preview or cell_named(row, "Status").casefold() in PREVIEWS else ""
+    status = cell_named(row, "Status").casefold()
+    if of_preview or status in PREVIEWS:
+        return TRIED
+    return SPAM if status in SPAM_STATUSES else ""
+
+
+def _broke_off(row: Row) -> bool:
+    finished = cell_named(row, "Finished").casefold()
+    if finished:
+        return finished in NOT_FINISHED
+    progress = cell_named(row, "Progress").rstrip("%")
+    return progress.isdecimal() and int(progress) < ALL_OF_IT
 
 
 def _left_of_panel(row: Row) -> str:
@@ -268,6 +300,7 @@ PRESETS = {
             _qualtrics,
             panel=_panel,
             left_out=_tried,
+            unfinished=_broke_off,
             is_fixed=True,
             times=Times("StartDate", "EndDate", "Duration (in seconds)"),
         ),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from annotations.exchange.column_names import (
+    LONGEST_LABEL,
     is_bookkeeping,
     is_demographic,
     is_personal,
@@ -73,7 +74,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
         is_strong |= shape != "number" or min(map(len, cells)) >= LONG_NUMBER
     labels = [cell.strip() for cell in row if cell.strip()]
     # Of a row that only lacks some numbers, or says "none" in their place, nobody is to be lost.
-    n_known = sum(_is_known(label) or label.endswith(("?", "？")) for label in labels)
+    n_known = sum(is_heading(label) or label.endswith(("?", "？")) for label in labels)
     if is_strong and n_labelled >= FEWEST_TYPED:
         return len(set(labels)) > 1
     if is_strong and n_blank >= FEWEST_TYPED and not n_labelled:
@@ -87,7 +88,7 @@ def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
 
     One known name, such as "worker" or "Timestamp", and it is a header.
     """
-    if not rows or any(map(_is_known, header)):
+    if not rows or any(map(is_heading, header)):
         return False
     n_repeated = 0
     for at, name in enumerate(header):
@@ -102,7 +103,15 @@ def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
     return n_repeated > 1
 
 
-def _is_known(name: str) -> bool:
+def are_statements(header: Sequence[str]) -> bool:
+    """Whether the names of columns are sentences that ask nothing, as answers are."""
+    asked = any(name.rstrip().endswith(("?", "？", ":", "：")) for name in header)
+    long = sum(len(name.split()) > LONGEST_LABEL for name in header)
+    return not asked and 2 * long >= len(header) and not any(map(is_heading, header))
+
+
+def is_heading(name: str) -> bool:
+    """Whether a name is one that columns have in many files, such as "worker" or "Timestamp"."""
     return bool(
         plain_name(name) in _NAMES
         or is_personal(name)

@@ -16,8 +16,10 @@ from zoneinfo import ZoneInfo
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank, wording_of
+from annotations.exchange.presets.cells import is_json, is_number
 from annotations.exchange.presets.columns import (
     answers_looked_at,
+    are_people_columns,
     is_personal_column,
     workers_looked_at,
 )
@@ -27,6 +29,7 @@ from annotations.exchange.presets.declared import (
     cell_named,
     is_list_of_submissions,
 )
+from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
 from annotations.exchange.presets.table import PEEKED, Head, header_is_missing, open_foreign
 from annotations.exchange.presets.tools import flattened
@@ -46,6 +49,9 @@ from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+TOTALS = "rows of totals"
+TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
+"""What stands in place of a worker in a row below the table."""
 
 
 GUESSED = ("worker", "question", "answer")
@@ -70,7 +76,7 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
 
 def _without_left_out(preset: Preset, head: Head) -> Head:
     """The head without rows that are no answers, such as previews, if others stay."""
-    rows = [row for row in head.rows if not preset.left_out(named_cells(head, row))]
+    rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
 
@@ -90,11 +96,17 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
 
     It names the columns that were looked at, and why none of them will do.
     """
-    if preset.slug == "mturk" or (mapping.worker and mapping.answers):
+    if preset.slug == "mturk":
         return
-    if not preset.is_fixed and not mapping.worker and header_is_missing(head):
+    if "worker" in mapping.guessed and are_people_columns(head):
+        people = ", ".join(name[:40] for name in head.header[1:4])
+        raise InputError.from_code(head.name, "people_are_columns", people=people)
+    without_names = header_is_missing(head) or are_statements(head.header)
+    if not preset.is_fixed and not mapping.worker and head.is_delimited and without_names:
         first = ", ".join(name[:40] for name in head.header[:3])
         raise InputError.from_code(head.name, "header_missing", line=1, first=first)
+    if mapping.worker and mapping.answers:
+        return
     if not mapping.worker:
         is_wide = not mapping.question
         looked_at = workers_looked_at(head, is_wide=is_wide)
@@ -221,7 +233,7 @@ class MappedRows:
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
-            if reason := preset.left_out(row):
+            if reason := preset.reason_left_out(row):
                 self.skipped[reason] += 1
                 continue
             texts = [preset.cell(cells[at[name]]) for name in mapping.answers]
@@ -233,6 +245,13 @@ class MappedRows:
             if not worker and not any(not is_blank(text) for text in texts):
                 self.skipped[NOBODY] += 1
                 continue
+            if worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
+                cell.strip() and not is_number(cell.strip())
+                for at_cell, cell in enumerate(cells)
+                if at_cell != at.get(mapping.worker)
+            ):
+                self.skipped[TOTALS] += 1
+                continue
             first = self.n_rows
             self.n_rows += len(texts)
             self.n_people += 1
@@ -242,6 +261,9 @@ class MappedRows:
             facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
             wording = cells[at[mapping.text]].strip() if mapping.text else ""
             for offset, (column, text) in enumerate(zip(mapping.answers, texts, strict=True)):
+                if self._foreign.holds_objects and is_json(text):
+                    self.problems.add_code(line, column, "answer_is_object")
+                    continue
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add_code(line, column, "foreign_answer_long", most=LONGEST_ANSWER)
                     continue
@@ -328,8 +350,9 @@ class MappedRows:
         finish_ids(self._ids, self.problems, self.table)
 
 
-def preset_named(slug: str) -> Preset:
+def preset_named(slug: str, *, keep_unfinished: bool = False) -> Preset:
     """The preset of that name; raises ValueError with those that there are."""
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
-    return PRESETS[slug]
+    preset = PRESETS[slug]
+    return preset.keeping_unfinished() if keep_unfinished else preset

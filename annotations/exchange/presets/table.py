@@ -14,13 +14,14 @@ from itertools import chain, islice
 from typing import Any
 
 from annotations.exchange.column_names import plain_name
-from annotations.exchange.header import clean_name, refuse_columns
+from annotations.exchange.header import CORNER, clean_name, refuse_columns
 from annotations.exchange.presets.cells import is_json, mostly
 from annotations.exchange.presets.experiments import lay_out_trials, with_header
 from annotations.exchange.presets.header_rows import (
     looks_like_data,
     second_header_rows,
 )
+from annotations.exchange.presets.known_names import worker_rank
 from annotations.exchange.presets.tools import Flattened, flattened
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.json_document import Located, read_json
@@ -43,7 +44,8 @@ class ForeignTable:
     `wordings` are the questions by their columns, where a second header row of the file has them,
     and `zone` the time zone that it names. `n_labels` is the number of header rows under the first.
     `fields` are the columns that annotators filled in and `task` those of what they were shown,
-    where the file tells them apart. `warnings` are sentences for people.
+    where the file tells them apart. `warnings` are sentences for people. With `holds_objects` the
+    rows come from JSON, so that a cell of JSON is a list or an object of the file, and no text.
     """
 
     name: str
@@ -56,6 +58,7 @@ class ForeignTable:
     n_labels: int = 0
     fields: tuple[str, ...] = ()
     task: tuple[str, ...] = ()
+    holds_objects: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,9 +184,29 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
-    found = _opened(with_header(given) or given, problems)
-    lay_out_trials(found)
+    source = with_header(given) or source_of(given)
+    found = _opened(source, problems)
+    if source.is_turned:
+        _turn(found)
+    else:
+        lay_out_trials(found)
     return found
+
+
+def _turn(table: ForeignTable) -> None:
+    """Make a row of each column but the first, whose cells are the names of the columns then.
+
+    The lines of the rows are the numbers of the columns.
+    """
+    rows = [cells for _, cells in table.rows]
+    refuse_columns(table.name, len(rows) + 1)
+    people = table.header[1:]
+    corner = table.header[0]
+    names = [corner if worker_rank(corner) is not None else CORNER]
+    table.header = names + [" ".join(clean_name(cells[0]).split()) for cells in rows]
+    table.rows = iter(
+        [(at + 1, (who, *(cells[at] for cells in rows))) for at, who in enumerate(people, 1)]
+    )
 
 
 def _opened(given: Readable, problems: Problems) -> ForeignTable:
@@ -203,7 +226,8 @@ def _opened(given: Readable, problems: Problems) -> ForeignTable:
     first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
     header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
-    labels = second_header_rows(header, [cells for _, cells in first])
+    is_turned = source_of(given).is_turned
+    labels = second_header_rows(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
     found = ForeignTable(
         table.name,
@@ -227,7 +251,14 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
     refuse_columns(name, len(header))
     cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in flat.rows)
     return ForeignTable(
-        name, sha256, header, cells, warnings=warnings, fields=flat.fields, task=flat.task
+        name,
+        sha256,
+        header,
+        cells,
+        warnings=warnings,
+        fields=flat.fields,
+        task=flat.task,
+        holds_objects=True,
     )
 
 

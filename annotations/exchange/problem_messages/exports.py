@@ -57,6 +57,33 @@ EXPORTS = {
         _choose_worker,
         _map_worker,
     ),
+    "people_are_columns": ProblemMessage(
+        "the columns are people ({people} ...) and the rows are questions",
+        "Tick that each column is a person, or exchange rows and columns in the file.",
+        "Read it so with --people-as-columns; if the columns are something else, name that of the "
+        "workers with --map worker=COLUMN.",
+    ),
+    "answer_is_object": ProblemMessage(
+        "the cell is a list or an object, and no answer",
+        "Choose a column of texts, or write each answer of the list in a row of its own.",
+    ),
+    "table_place": ProblemMessage(
+        "{place}",
+        "Choose another sheet or header row, if the answers are elsewhere.",
+        "If the answers are elsewhere, choose with --sheet NAME or --header-row N.",
+    ),
+    "sheet_unknown": ProblemMessage(
+        "the workbook has no sheet {sheet}; it has {sheets}",
+        "Choose one of these.",
+    ),
+    "sheet_of_no_workbook": ProblemMessage(
+        "only an XLSX workbook has sheets", "Choose no sheet.", "Leave out --sheet."
+    ),
+    "header_of_objects": ProblemMessage(
+        "JSON names each value, and has neither a header row nor columns",
+        "Choose neither.",
+        "Leave out --header-row and --people-as-columns.",
+    ),
     "rows_left_out": ProblemMessage(
         "there is no answer: {left_out}",
         "Check that the answers were saved.",

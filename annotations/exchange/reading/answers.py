@@ -113,7 +113,8 @@ def read_answers(
             rows.conflict(record, first.line)
         else:
             n_superseded += 1
-            if duplicates == Duplicates.LAST:
+            # A text that was left empty in a later row was not taken back.
+            if duplicates == Duplicates.LAST and (record.text or not first.text):
                 seen[key] = record
     rows.finish()
     records = list(seen.values())

@@ -9,7 +9,15 @@ from itertools import chain, islice
 from operator import itemgetter
 
 from annotations.exchange.defusing import restored_all
-from annotations.exchange.header import Column, Layout, Row, clean_name, lay_out, refuse_columns
+from annotations.exchange.header import (
+    Column,
+    Layout,
+    Row,
+    clean_name,
+    lay_out,
+    named_corner,
+    refuse_columns,
+)
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
 
@@ -34,6 +42,8 @@ def read_delimited(
     may_lack: Collection[str] = (),
     *,
     bare_quotes: bool = False,
+    header_row: int = 0,
+    names_corner: bool = False,
 ) -> Iterator[Row]:
     """The data rows of a CSV or TSV file, with the line in which each begins.
 
@@ -43,7 +53,8 @@ def read_delimited(
     header's last columns if `may_lack` names them all, in any case. Ragged rows and quotes that do
     not close are noted in `problems` and left out; a quote that swallows the file ends the reading.
     Raises `InputError` for an empty file and a header that will not do. With `bare_quotes` quotes
-    are signs as others are.
+    are signs as others are. The header is the first line from `header_row` on that is not blank;
+    its first cell gets a name where it is blank, with `names_corner`.
     """
     lines = source.lines("")
     number, first = 0, ""
@@ -52,7 +63,7 @@ def read_delimited(
         if declared := _DECLARED.fullmatch(line):
             # Spreadsheets in some countries put this line before the header.
             delimiter = delimiter or declared.group(1).replace("\\t", "\t")
-        elif not _BLANK.fullmatch(line):
+        elif number >= header_row and not _BLANK.fullmatch(line):
             first = line
             break
     if not first:
@@ -73,7 +84,8 @@ def read_delimited(
     if header is None:
         raise empty_file(source.name)
     refuse_columns(source.name, len(header[1]))
-    layout = lay_out(header[1], columns, source.name, number)
+    names = named_corner(header[1]) if names_corner else header[1]
+    layout = lay_out(names, columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)
     widths = (_shortest(header[1], may_lack), len(header[1]))

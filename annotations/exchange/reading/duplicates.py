@@ -9,8 +9,9 @@ from enum import StrEnum
 class Duplicates(StrEnum):
     """What becomes of an answer to a question that its worker answered already, otherwise.
 
-    In the order of the rows: an error, or the first of them counts, or the last. A row that says
-    the same once more is no such answer: it is left out and counted in any case.
+    In the order of the rows: an error, or the first of them counts, or the last; an empty last one
+    never takes the place of a text. A row that says the same once more is no such answer: it is
+    left out and counted in any case.
     """
 
     REFUSE = "refuse"
@@ -38,5 +39,5 @@ def add_duplicates(parser: ArgumentParser) -> None:
         default=Duplicates.REFUSE,
         metavar="refuse|first|last",
         help="if a worker answered a question twice: refuse the file, or let the first or the "
-        "last answer count (default: refuse)",
+        "last answer that is not empty count (default: refuse)",
     )

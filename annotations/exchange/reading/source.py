@@ -24,13 +24,20 @@ class Source:
 
     `name` is what people call it; its ending tells the format. `place` says in messages where it
     is. `opener` gives its bytes from the beginning, seekable; `stamper` raises `InputError` for
-    what cannot be read.
+    what cannot be read. `sheet` is the sheet of a workbook by its name or number, "" for the first;
+    `header_row` the row (in CSV the line) of the header, 0 for the first that is not empty. A table
+    that `is_turned` has a column for each person, and is read as if its columns were rows; it
+    `names_corner` if the first column is read although its heading may be empty.
     """
 
     name: str
     place: str
     opener: Callable[[], BinaryIO]
     stamper: Callable[[], Stamp]
+    sheet: str = ""
+    header_row: int = 0
+    is_turned: bool = False
+    names_corner: bool = False
 
     @property
     def suffix(self) -> str:

@@ -89,7 +89,15 @@ def open_table(
         delimiter = "\t" if kind == ".tsv" else None
         how = (delimiter, frozenset(may_lack))
         rows = read_delimited(
-            source, columns, problems, kept_aside, marks, *how, bare_quotes=bare_quotes
+            source,
+            columns,
+            problems,
+            kept_aside,
+            marks,
+            *how,
+            bare_quotes=bare_quotes,
+            header_row=origin.header_row,
+            names_corner=origin.names_corner,
         )
     return OpenTable(
         origin.name,

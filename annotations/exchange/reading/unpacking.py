@@ -1,9 +1,10 @@
-"""The rows of a workbook's first sheet, unpacked within bounds; also in a process of its own.
+"""The rows of a workbook's sheet, unpacked within bounds; also in a process of its own.
 
-``python -m annotations.exchange.reading.unpacking SECONDS BYTES`` unpacks the workbook that is its
-standard input and prints what `unpacked` yields, a line of JSON each; it ends at that processor
-time and at that much memory. A workbook is a program for whoever opens it: a few kilobytes can ask
-for minutes, and a process is the only thing that can be ended in the middle of it.
+``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
+its standard input and prints what `unpacked` yields, a line of JSON each; PART is `Part` as JSON.
+It ends at that processor time and at that much memory. A workbook is a program for whoever opens
+it: a few kilobytes can ask for minutes, and a process is the only thing that can be ended in the
+middle of it.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ import resource
 import sys
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO
 
 MOST_COLUMNS = 4_096
+MOST_SHEETS = 100
+"""Sheets of which the first rows are read."""
+LONGEST_NUMBER = 5
 MOST_CELLS = 50_000_000
 MOST_STRINGS = 2_000_000
 LAST_ROW = 1_048_576
@@ -63,15 +67,29 @@ class SheetRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What is read of a workbook.
+
+    `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
+    with the header, 0 for the first that is not empty. With `first_rows` only so many rows of each
+    sheet are read, from its first on.
+    """
+
+    sheet: str = ""
+    header_row: int = 0
+    first_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
-    """The first sheet: how it is called, how many there are; None without any."""
+    """The sheet that is read, None where it is not there, and the names of all of them."""
 
     title: str | None
-    sheets: int
+    titles: list[str]
 
 
-def unpacked(handle: BinaryIO) -> Iterator[Sheet | SheetRow]:
-    """Yield the sheet, then its rows that are not empty.
+def unpacked(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
+    """Yield the sheet, then its rows that are not empty, from the header on.
 
     Raises `TooMuchError`: a header of more than 4,096 cells, more than 50 million cells, more than
     2 million strings, rows beyond the last that a sheet can have. Any other exception: the workbook
@@ -79,14 +97,44 @@ def unpacked(handle: BinaryIO) -> Iterator[Sheet | SheetRow]:
     """
     has_formulas = _inspected(handle)
     with ExitStack() as stack:
+        part = part or Part()
         sheets = _worksheets(handle, stack, calculated=True)
-        yield Sheet(sheets[0].title if sheets else None, len(sheets))
-        if not sheets:
+        titles = [sheet.title for sheet in sheets]
+        if part.first_rows:
+            for sheet in sheets[:MOST_SHEETS]:
+                yield Sheet(sheet.title, titles)
+                yield from _first_rows(sheet, part.first_rows)
             return
-        entered = _worksheets(handle, stack, calculated=False)[0] if has_formulas else None
-        width, skipped = _header(sheets[0], entered)
+        at = _place(part.sheet, titles)
+        yield Sheet(None if at is None else titles[at], titles)
+        if at is None:
+            return
+        entered = _worksheets(handle, stack, calculated=False)[at] if has_formulas else None
+        width, skipped = _header(sheets[at], entered, part.header_row)
         if width:
-            yield from _rows(sheets[0], entered, width, skipped)
+            yield from _rows(sheets[at], entered, width, skipped)
+
+
+def _place(sheet: str, titles: Sequence[str]) -> int | None:
+    """Return the position of a sheet that is named, in any case, or numbered from 1."""
+    if not sheet:
+        return 0 if titles else None
+    folded = [title.strip().casefold() for title in titles]
+    if sheet.strip().casefold() in folded:
+        return folded.index(sheet.strip().casefold())
+    number = int(sheet) if sheet.isdecimal() and len(sheet) < LONGEST_NUMBER else 0
+    return number - 1 if 1 <= number <= len(titles) else None
+
+
+def _first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
+    """Yield the first rows of a sheet that are not empty, as far as they are text."""
+    rows = _quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
+    for number, cells in enumerate(rows, 1):
+        texts = [_text(cell.value) for cell in cells]
+        while texts and not texts[-1].strip():
+            texts.pop()
+        if texts:
+            yield SheetRow(number, texts)
 
 
 def _inspected(handle: BinaryIO) -> bool:
@@ -141,11 +189,16 @@ def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list
     return sheets
 
 
-def _header(sheet: Any, entered: Any) -> tuple[int, int]:
-    """The number of cells of the first row that is not empty, and the number of rows before it."""
+def _header(sheet: Any, entered: Any, header_row: int) -> tuple[int, int]:
+    """The number of cells of the header, and the number of rows before it.
+
+    The header is the first row from `header_row` on that is not empty.
+    """
+    first = max(header_row, 1)
     # One more than may be there, so that a row that is too wide shows; openpyxl fills rows up.
-    for before, (cells, typed) in enumerate(_pairs(sheet, entered, 1, MOST_COLUMNS + 1, 1)):
-        if before >= EMPTY_BEFORE:
+    pairs = _pairs(sheet, entered, first, MOST_COLUMNS + 1, 1)
+    for before, (cells, typed) in enumerate(pairs, first - 1):
+        if before >= EMPTY_BEFORE + header_row:
             raise TooMuchError(f"its first {EMPTY_BEFORE:,} rows are empty")
         filled = [i for i, cell in enumerate(typed, 1) if cell.value is not None]
         if any(typed[i - 1].data_type == "f" or _text(cells[i - 1].value).strip() for i in filled):
@@ -218,7 +271,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def main(seconds: int, memory: int) -> None:
+def main(seconds: int, memory: int, part: Part) -> None:
     """Unpack standard input within limits, and print what comes."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -226,9 +279,9 @@ def main(seconds: int, memory: int) -> None:
     os.nice(5)  # whoever waits for a page comes first
     write = sys.stdout.write
     try:
-        for one in unpacked(sys.stdin.buffer):
+        for one in unpacked(sys.stdin.buffer, part):
             if isinstance(one, Sheet):
-                write(json.dumps([one.title, one.sheets]) + "\n")
+                write(json.dumps([one.title, one.titles]) + "\n")
             else:
                 write(json.dumps([one.number, one.texts, one.uncomputed, one.errors]) + "\n")
     except TooMuchError as error:
@@ -241,4 +294,4 @@ def main(seconds: int, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), Part(*json.loads(sys.argv[3])))

@@ -16,11 +16,17 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from annotations.exchange.defusing import restored
-from annotations.exchange.header import Column, Layout, Row, lay_out
+from annotations.exchange.header import Column, Layout, Row, lay_out, named_corner
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
 from annotations.exchange.reading.source import Source
-from annotations.exchange.reading.unpacking import Sheet, SheetRow, TooMuchError, unpacked
+from annotations.exchange.reading.unpacking import (
+    Part,
+    Sheet,
+    SheetRow,
+    TooMuchError,
+    unpacked,
+)
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -37,6 +43,7 @@ AT_ONCE = 4
 SECONDS_TO_WAIT = 10.0
 """How long a workbook waits for its turn."""
 
+WHOLE = Part()
 _turns = threading.BoundedSemaphore(AT_ONCE)
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,22 +56,44 @@ def read_workbook(
     marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
-    """The data rows of a workbook's first sheet, with their row numbers.
+    """The data rows of a workbook's first sheet, or of that of the source, with their row numbers.
 
-    The header is the first row that is not empty; empty rows are skipped; cells without a header
-    are left out. Values are those that the spreadsheet stored: whole numbers without ".0", dates
-    in ISO 8601, TRUE and FALSE. A formula without a stored value and an error value in a wanted
-    column are noted in `problems`. `remarks` receives a sentence if there are further sheets.
+    The header is the first row that is not empty, or that of the source; empty rows are skipped;
+    cells without a header are left out. Values are those that the spreadsheet stored: whole numbers
+    without ".0", dates in ISO 8601, TRUE and FALSE. A formula without a stored value and an error
+    value in a wanted column are noted in `problems`. `remarks` receives a sentence if there are
+    further sheets and none was chosen.
     All but small ones are unpacked in a process of its own, whose processor time goes by the size
     of the file. Raises `InputError` for a file that is no workbook, one with a password, the old
     .xls, one that would unpack to an absurd size or holds more than is read, an empty sheet, and a
     header that will not do.
     """
+    rows = _unpacked(source, Part(source.sheet, source.header_row))
+    yield from _rows(rows, source, columns, problems, kept_aside, marks, remarks)
+
+
+def first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
+    """Return each sheet of a workbook with those of its first rows that are not empty.
+
+    Raises `InputError` as `read_workbook` does.
+    """
+    found: list[tuple[Sheet, list[SheetRow]]] = []
+    for one in _unpacked(source, Part(first_rows=n_rows)):
+        if isinstance(one, Sheet):
+            found.append((one, []))
+        else:
+            found[-1][1].append(one)
+    return found
+
+
+def _unpacked(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
+    """Yield a part of a workbook; raises `InputError` for one that cannot be read."""
     with source.open() as handle:
         try:
-            small = _inspected(handle, source.name) <= UNPACKED_HERE
-            rows = unpacked(handle) if small else _unpacked_elsewhere(handle, source.name)
-            yield from _rows(rows, source.name, columns, problems, kept_aside, marks, remarks)
+            if _inspected(handle, source.name) <= UNPACKED_HERE:
+                yield from unpacked(handle, part)
+            else:
+                yield from _unpacked_elsewhere(handle, source.name, part)
         except InputError:
             raise
         except TooMuchError as error:
@@ -95,12 +124,15 @@ def _inspected(handle: BinaryIO, name: str) -> int:
     return found
 
 
-def _unpacked_elsewhere(handle: BinaryIO, name: str) -> Iterator[Sheet | SheetRow]:
+def _unpacked_elsewhere(
+    handle: BinaryIO, name: str, part: Part = WHOLE
+) -> Iterator[Sheet | SheetRow]:
     """What `unpacked` yields, by a process with bounds on its time and its memory."""
     seconds, memory = limits(handle.seek(0, 2))
+    written = json.dumps([part.sheet, part.header_row, part.first_rows])
     with _turn(name), _on_disk(handle) as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", unpacked.__module__, str(seconds), str(memory)],
+            [sys.executable, "-m", unpacked.__module__, str(seconds), str(memory), written],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -175,7 +207,7 @@ def _places() -> dict[str, str]:
 
 def _rows(
     unpacked_rows: Iterator[Sheet | SheetRow],
-    name: str,
+    source: Source,
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
@@ -183,12 +215,14 @@ def _rows(
     remarks: list[str],
 ) -> Iterator[Row]:
     layout: Layout | None = None
+    name = source.name
     for row in unpacked_rows:
         if isinstance(row, Sheet):
-            _note_sheets(row, name, remarks)
+            _note_sheets(row, source, remarks)
             continue
         if layout is None:
-            layout = lay_out(row.texts, columns, name, row.number)
+            names = named_corner(row.texts) if source.names_corner else row.texts
+            layout = lay_out(names, columns, name, row.number)
             kept_aside.extend(other for _, other in layout.others)
             marks.update(layout.marks)
             continue
@@ -211,12 +245,18 @@ def _rows(
         raise empty_file(name)
 
 
-def _note_sheets(sheet: Sheet, name: str, remarks: list[str]) -> None:
+def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
+    if not sheet.titles:
+        raise InputError.from_code(source.name, "workbook_without_sheet")
     if sheet.title is None:
-        raise InputError.from_code(name, "workbook_without_sheet")
-    if sheet.sheets > 1:
+        listed = ", ".join(sheet.titles[:20])
+        raise InputError.from_code(
+            source.name, "sheet_unknown", sheet=source.sheet[:60], sheets=listed
+        )
+    if len(sheet.titles) > 1 and not source.sheet:
         remarks.append(
-            f"{name} has {sheet.sheets} sheets; only the first, {sheet.title}, was read."
+            f"{source.name} has {len(sheet.titles)} sheets; only the first, {sheet.title}, was "
+            "read."
         )
 
 

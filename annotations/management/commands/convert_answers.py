@@ -40,9 +40,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Convert, and say how the file was read and what became of its rows."""
         try:
-            preset, mapping = read_preset(options["file"], options)
+            arranged, preset, mapping = read_preset(options["file"], options)
             lines = convert(
-                options["file"],
+                arranged.source,
                 options["output"],
                 preset=preset,
                 mapping=mapping,
@@ -51,5 +51,5 @@ class Command(BaseCommand):
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        for line in [*told(preset, mapping), *lines, f"Table: {options['output']}"]:
+        for line in [*told(arranged, preset, mapping), *lines, f"Table: {options['output']}"]:
             self.stdout.write(line)

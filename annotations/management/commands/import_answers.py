@@ -75,10 +75,10 @@ class Command(ImportCommand):
     def _mapped(self, options: dict[str, Any]) -> ImportReport:
         if options["columns"]:
             raise CommandError("--columns: say by --map what a preset reads", returncode=USAGE)
-        preset, mapping = read_preset(options["file"], options)
+        arranged, preset, mapping = read_preset(options["file"], options)
         report = import_mapped(
             self.question_set(options, create=True),
-            options["file"],
+            arranged.source,
             preset=preset,
             mapping=mapping,
             panel=options["panel"].strip(),
@@ -87,5 +87,5 @@ class Command(ImportCommand):
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],
         )
-        report.notes[:0] = told(preset, mapping)
+        report.notes[:0] = told(arranged, preset, mapping)
         return report

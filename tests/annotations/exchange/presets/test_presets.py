@@ -250,9 +250,11 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     expected = {"name": "Ann", "first_line": 2, "choosable": True}
     check_problem(caught.value.problems[0], "answers_differ", **expected)
     with staged(content, "last") as stage:
-        # Two answers in the last row take the place of two in the first.
+        # The text in the last row takes the place of that in the first, its empty answer of none.
         assert (stage.n_superseded, stage.count()) == (2, 4)
-        assert [a.text for a in stage.fresh()][2:] == ["Because the earth turns", ""]
+        texts = [a.text for a in stage.fresh()]
+        assert texts[0] == "Rivers wash salt into it"
+        assert texts[2:] == ["Fish do, I believe so", "Because the earth turns"]
 
 
 def test_what_is_no_export_at_all_says_so():

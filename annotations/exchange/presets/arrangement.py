@@ -1,0 +1,248 @@
+"""Where the table stands in a file: its sheet, its header row, and whether people are its columns.
+
+What is not chosen is found out: of a workbook the sheet that has answers, of each sheet (and of
+CSV) the first row that heads a table, so that titles and notes above it are passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from annotations.exchange.presets.cells import is_number, is_time, mean_words
+from annotations.exchange.presets.columns import is_question
+from annotations.exchange.presets.declared import is_list_of_submissions, recognised
+from annotations.exchange.presets.header_rows import second_header_rows
+from annotations.exchange.presets.table import COMPARED, Head
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.delimited import DELIMITERS
+from annotations.exchange.reading.source import Readable, Source, source_of
+from annotations.exchange.reading.workbook import first_rows
+
+OF_TEXT = (".csv", ".tsv", ".results")
+LOOKED_AT = 60
+"""Rows of a sheet, or lines of a file, among which its header is looked for."""
+FULL = 0.6
+"""Share of the cells of the fullest row that a header has at least."""
+FEWEST_TEXTS = 3
+"""Filled cells of a header, where the table is as wide."""
+
+Row = tuple[int, Sequence[str]]
+"""The number of a row and its cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What was chosen: a sheet by its name or number, a header row; "" and 0 to find them out."""
+
+    sheet: str = ""
+    header_row: int = 0
+    is_turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """A file with the place of its table, the sheets that it has, and what was found out of them.
+
+    `sheet` is the name of the one that is read, "" where there are none, and `header_row` is 0
+    where the header is the first row that is not empty.
+    """
+
+    source: Source
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
+    header_row: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the place as JSON has it."""
+        return {
+            "sheets": list(self.sheets),
+            "sheet": self.sheet,
+            "header_row": self.header_row,
+            "is_turned": self.source.is_turned,
+            "names_corner": self.source.names_corner,
+        }
+
+    @classmethod
+    def of_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
+        """Return a file with the place that `as_dict` gave; without one, at its beginning."""
+        of_source = {name: one for name, one in values.items() if name != "sheets"}
+        placed = replace(source, **of_source)
+        return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
+
+    def told(self) -> str:
+        """Return where the table was found in a sentence; "" where it is at the beginning."""
+        if len(self.sheets) < 2 and not self.header_row:
+            return ""
+        place = ", ".join(
+            [f"sheet {self.sheet} (of {', '.join(self.sheets)})"] * (len(self.sheets) > 1)
+            + [f"header in row {self.header_row}"] * bool(self.header_row)
+        )
+        return f"Read: {place}"
+
+
+def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
+    """Return a file with the place of its table: as chosen, or else as found out.
+
+    Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
+    read.
+    """
+    chosen, source = chosen or Arrangement(), source_of(given)
+    source = replace(source, is_turned=chosen.is_turned, names_corner=chosen.is_turned)
+    if source.suffix == ".xlsx":
+        return _arrange_workbook(source, chosen)
+    if chosen.sheet:
+        raise InputError.from_code(source.name, "sheet_of_no_workbook")
+    if source.suffix not in OF_TEXT:
+        if chosen.header_row or chosen.is_turned:
+            raise InputError.from_code(source.name, "header_of_objects")
+        return Arranged(source)
+    rows = _rows_of_text(source)
+    row = chosen.header_row or _header_of_text(rows)
+    named = source.names_corner or _lacks_corner(rows, row)
+    return Arranged(replace(source, header_row=row, names_corner=named), header_row=row)
+
+
+def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
+    sheets = first_rows(source, LOOKED_AT)
+    titles = tuple(sheet.title or "" for sheet, _ in sheets)
+    rows = [[(row.number, row.texts) for row in found] for _, found in sheets]
+    at = _chosen_sheet(chosen.sheet, titles)
+    if chosen.sheet and at is None:
+        listed = ", ".join(titles[:20])
+        raise InputError.from_code(
+            source.name, "sheet_unknown", sheet=chosen.sheet[:60], sheets=listed
+        )
+    if at is None:
+        at = _sheet_with_answers(source.name, titles, rows)
+    if not titles:
+        return Arranged(source)
+    row = chosen.header_row or header_row_of(rows[at])
+    named = source.names_corner or _lacks_corner(rows[at], row)
+    placed = replace(source, sheet=titles[at], header_row=row, names_corner=named)
+    return Arranged(placed, titles, titles[at], row)
+
+
+def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
+    folded = [title.strip().casefold() for title in titles]
+    if name.strip().casefold() in folded and name:
+        return folded.index(name.strip().casefold())
+    number = int(name) if name.isdecimal() else 0
+    return number - 1 if 1 <= number <= len(titles) else None
+
+
+def _sheet_with_answers(name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]) -> int:
+    """Return the position of the sheet with the most words in answers; the first if none has."""
+    words = [_words_of_answers(name, rows) for rows in sheets]
+    return words.index(max(words)) if titles and max(words) else 0
+
+
+def _words_of_answers(name: str, rows: Sequence[Row]) -> float:
+    """Return how many words the answers of the first rows have, 0 where none are found."""
+    first = header_row_of(rows)
+    table = [cells for number, cells in rows if number >= first]
+    if len(table) < 2:
+        return 0
+    width = len(table[0])
+    padded = [tuple([*cells, *[""] * width][:width]) for cells in table]
+    header = [" ".join(cell.split()) for cell in padded[0]]
+    labels = second_header_rows(header, padded[1:COMPARED])
+    head = Head(name, header, padded[1 + labels.n_rows :], labels.wordings, is_delimited=True)
+    if is_list_of_submissions(head):
+        return 0
+    mapping = recognised(head).propose(head)
+    if not mapping.worker or not mapping.answers:
+        return 0
+    values = [head.values(column) for column in mapping.answers]
+    return sum(mean_words(cells) * len(cells) for cells in values)
+
+
+def header_row_of(rows: Sequence[Row]) -> int:
+    """Return the number of the row that heads a table; 0 where it is the first one.
+
+    It is the first that fills nearly as many cells as the fullest row, if most of them are texts:
+    titles and notes above a table fill few.
+    """
+    counts = [_n_filled(cells) for _, cells in rows]
+    if len(rows) < 2:
+        return 0
+    fullest = max(counts[1:])
+    least = max(FULL * fullest, min(FEWEST_TEXTS, fullest))
+    for at, (number, cells) in enumerate(rows[:-1]):
+        if counts[at] >= least:
+            return number if at and _are_names(cells) else 0
+    return 0
+
+
+def _n_filled(cells: Sequence[str]) -> int:
+    """Return how many cells are filled; a corner is, if all beside it are."""
+    filled = [bool(cell.strip()) for cell in cells]
+    return sum(filled) + (len(filled) > FEWEST_TEXTS - 1 and not filled[0] and all(filled[1:]))
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    n_texts = sum(not is_number(cell) and not is_time(cell) for cell in filled)
+    return 2 * n_texts > len(filled)
+
+
+def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
+    """Whether the first column holds questions and has no heading."""
+    table = [cells for number, cells in rows if number >= header_row and any(cells)]
+    if len(table) <= FEWEST_TEXTS or table[0][0].strip():
+        return False
+    first = [cells[0].strip() for cells in table[1:]]
+    return sum(map(is_question, first)) * 2 >= len(first)
+
+
+def _rows_of_text(source: Source) -> Sequence[Row]:
+    """Return the first records of CSV or TSV, parted by the sign that makes them most even."""
+    lines = list(islice(open_text(source).lines(""), LOOKED_AT))
+    signs = ["\t"] if source.suffix == ".tsv" else list(DELIMITERS)
+    return max((_records(lines, sign) for sign in signs), key=_evenness)
+
+
+def _evenness(records: Sequence[Row]) -> int:
+    widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
+    return max(widths.values(), default=0)
+
+
+def _header_of_text(records: Sequence[Row]) -> int:
+    """Return the line of the header of CSV or TSV; 0 where it is the first."""
+    widths = Counter(len(cells) for _, cells in records)
+    if not widths or _evenness(records) < FEWEST_TEXTS:
+        return 0
+    width = widths.most_common(1)[0][0]
+    # Rows of another width are titles above the table, or faults that its reader tells of.
+    filled = [row for row in records if any(map(str.strip, row[1]))]
+    even = [row for row in filled if len(row[1]) == width]
+    row = header_row_of(even) or (even[0][0] if even else 0)
+    above = [cells for number, cells in filled if number < row]
+    # A header that is only shorter than its rows is no title: whoever reads it is told.
+    if any(sum(map(bool, map(str.strip, cells))) > FULL * width for cells in above):
+        return 0
+    return row if above and not _is_declaration(above) else 0
+
+
+def _is_declaration(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the rows above are only the line sep=; of spreadsheets."""
+    return all("".join(cells).replace(" ", "").casefold().startswith("sep=") for cells in rows)
+
+
+def _records(lines: Sequence[str], sign: str) -> list[Row]:
+    """Return the records of the first lines, each with the line where it begins."""
+    reader = csv.reader(lines, delimiter=sign)
+    found: list[Row] = []
+    before = 0
+    try:
+        for cells in reader:
+            found.append((before + 1, cells))
+            before = reader.line_num
+    except csv.Error:
+        pass
+    return found
