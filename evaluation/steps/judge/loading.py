@@ -17,7 +17,12 @@ from evaluation.options import Problem, problem
 from evaluation.steps.asking.registration import chat_of
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import answers_of, model_answers_of
-from evaluation.steps.outside import judgements_of, mean_judgements
+from evaluation.steps.outside import (
+    judgements_of,
+    mean_judgements,
+    problems_of_workers,
+    without_workers,
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,8 @@ class Loaded:
 def load(run: Run, parameters: JudgeParameters) -> Loaded:
     """Read what is judged. Raises `RunInputError` where there is nothing."""
     version = run.version_id
-    given = choose(parameters.grading(), answers_of(version), model_answers_of(version))
+    answers = without_workers(run.version, parameters.exclude_workers, answers_of(version))
+    given = choose(parameters.grading(), answers, model_answers_of(version))
     answered = given.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
@@ -84,7 +90,7 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
 def problems_at_start(
     version: QuestionSetVersion, user: Anybody, parameters: JudgeParameters
 ) -> list[Problem]:
-    """Return what only the database knows to be wrong: with the judge, and its prices."""
+    """Return what only the database knows to be wrong: judge, prices, and excluded workers."""
     if not parameters.judge:
         return [problem("no_judge", "judge")]
     model = _registered(parameters.judge, user)
@@ -99,7 +105,7 @@ def problems_at_start(
         chat_of(model)
     except ChatError as error:
         return [problem("judge_refused", "judge", reason=str(error))]
-    return []
+    return problems_of_workers(version, user, parameters)
 
 
 def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
