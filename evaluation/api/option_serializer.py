@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from annotations.web.rest.base import StrictSerializer
 from evaluation.background.allowed import not_allowed
+from evaluation.background.exclusions import EXCLUDE
 from evaluation.options import (
     API,
     Choice,
@@ -24,6 +25,10 @@ from evaluation.options import (
     Whole,
 )
 from evaluation.options.declaration import DATABASE
+
+WITHOUT_EXCLUDED = (
+    "Where it is not sent, the workers whom people excluded from the set are left out."
+)
 
 
 class OptionSerializer(StrictSerializer):
@@ -69,6 +74,8 @@ def _common(of: type[Parameters], option: Option) -> dict[str, Any]:
     default: Any = option.default
     if isinstance(default, dict | tuple):  # a new one each time
         default = partial(type(default), default) if default else type(default)
+    if option.name == EXCLUDE:  # without it people's decisions say who is left out
+        return {"help_text": f"{told.strip()} {WITHOUT_EXCLUDED}", "required": False}
     common = {"help_text": told.strip(), "default": default}
     return common | ({"allow_null": True} if option.optional else {})
 

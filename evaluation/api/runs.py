@@ -33,6 +33,7 @@ from evaluation import recruiting
 from evaluation.api.run_kinds import NEW_RUN, described_runs, new_run_in
 from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
+from evaluation.background.exclusions import EXCLUDE, leave_out_excluded
 from evaluation.background.progress import progress_of
 from evaluation.kinds import Kind, UnknownKindError, kind_named, kind_of
 from evaluation.kinds.listed import ListedRun, listed
@@ -177,8 +178,9 @@ ARCHIVED = OpenApiParameter(
     create=extend_schema(
         summary="Start a run",
         description="Computes over a version in the background; `kind` says what, and grades "
-        "workers and scores models where it is left out. Send an Idempotency-Key if you may have "
-        "to send it again.",
+        "workers and scores models where it is left out. Workers whom people excluded from the set "
+        "are left out where `parameters` does not name `exclude_workers`; `[]` leaves out nobody. "
+        "Send an Idempotency-Key if you may have to send it again.",
         parameters=[IDEMPOTENCY_KEY],
         request=NEW_RUN,
         responses={202: OpenApiResponse(RUN, "It waits for a worker; see Location.")},
@@ -206,7 +208,8 @@ ARCHIVED = OpenApiParameter(
     use=extend_schema(
         summary="Let a run count for its set",
         description="It is the run of record then, one of each kind for a set: exports and the "
-        "leaderboard of the set take it where no run is named. 409 for a run that is not done.",
+        "leaderboard of the set take it where no run is named; the leaderboard takes the newest "
+        "run with models where this one scored none. 409 for a run that is not done.",
         request=None,
         responses=RUN,
     ),
@@ -231,6 +234,8 @@ ARCHIVED = OpenApiParameter(
     ),
     again=extend_schema(
         summary="Start a run like this one, beside it",
+        description="With exactly the same parameters: workers who were excluded since are not "
+        "left out by it.",
         request=None,
         parameters=[IDEMPOTENCY_KEY],
         responses={202: OpenApiResponse(RUN, "It waits for a worker; see Location.")},
@@ -276,7 +281,10 @@ class RunViewSet(ApiViewSet):
         if version is None:
             reason = "there is no such version with answers" if number else "nobody answered yet"
             raise bad_field("version" if number else "question_set", reason)
-        parameters = kind.options(**values.get("parameters", {}))
+        named = values.get("parameters", {})
+        parameters = kind.options(**named)
+        if EXCLUDE not in named:
+            parameters = leave_out_excluded(parameters, version)
         try:
             run = lifecycle.queue(
                 version,

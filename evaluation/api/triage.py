@@ -23,7 +23,7 @@ from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError, user_id
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.api.runs import RUN, SECONDS_BETWEEN_LOOKS, RunSerializer
-from evaluation.background import without
+from evaluation.background import exclusions
 from evaluation.models import Run, WorkerGrade
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
 from evaluation.options import API, OptionError
@@ -257,14 +257,14 @@ class TriageViewSet(DoneRunViewSet):
         values = dict(self.checked(ApplySerializer).validated_data)
         shown = values.pop("verdicts", None)
         try:
-            started = without.apply(
+            started = exclusions.apply(
                 run, user_id(request), None if shown is None else [str(v) for v in shown], **values
             )
-        except without.NobodyExcludedError:
+        except exclusions.NobodyExcludedError:
             raise ApiProblem("conflict", "Nobody is excluded.") from None
-        except without.ChangedMeanwhileError:
+        except exclusions.ChangedMeanwhileError:
             raise ApiProblem("conflict", "The decisions are others by now.") from None
-        except without.OtherSettingsError:
+        except exclusions.OtherSettingsError:
             reason = "The run has settings of another version of the platform."
             raise ApiProblem("conflict", reason) from None
         except OptionError as error:

@@ -16,6 +16,7 @@ from annotations.answering.places import questions_each
 from annotations.models import Collection
 from annotations.web.scope import RefusedError
 from evaluation.background import runs as lifecycle
+from evaluation.background.exclusions import leave_out_excluded
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.plan.ten_more import as_dict, ten_more
 from evaluation.flow.plan.wishes import Wishes
@@ -78,7 +79,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     run = lifecycle.queue(
         locked.version,
         owner_id,
-        _options(locked),
+        leave_out_excluded(_options(locked), locked.version),
         name=f"Interim, {done:,} people",
         notes="Made while people were still answering: it may change.",
     )

@@ -278,6 +278,7 @@ class AqerSummary(RunSummary):
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
     map, alarm_checks, question_camps, facts : None in a run from before there were such.
+    people_hash : of all that went in but models' answers; "" in a run from before there was one.
     """
 
     iterations: int = 0
@@ -293,6 +294,7 @@ class AqerSummary(RunSummary):
     alarm_checks: tuple[Looked, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactsFound | None = None
+    people_hash: str = ""
 
     def shown_counts(self) -> Mapping[str, int]:
         """Return what went in."""

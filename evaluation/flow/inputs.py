@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from itertools import compress
 from typing import Any, Self
@@ -143,6 +143,10 @@ class GradingInput:
     def n_empty(self) -> int:
         """How many answers have no text."""
         return len(self.given) - len(self.answered)
+
+    def people_hash(self) -> str:
+        """Return the hash of the same without models: by it people's grades are the same."""
+        return replace(self, models=None).hash()
 
     def hash(self) -> str:
         """Return the SHA-256 over all ids and texts, so that anyone sees that data changed."""

@@ -438,6 +438,13 @@ class AqerParameters(Parameters):
             if known.group == REMEDIES and known.gathered and getattr(self, name) != known.default
         )
 
+    @property
+    def score_name(self) -> str:
+        """What the column `raw` holds: the raw score is the mean leave-one-out score."""
+        if self.difficulty or self.discrimination:
+            return "adjusted score"
+        return "raw score" if self.leave_one_out else "in-sample score"
+
     def without_remedies(self) -> Self:
         """Return what a plain run has, for the comparison."""
         options = self.options().items()

@@ -20,6 +20,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import Response
 from evaluation.judging.sample import ExpertProgress
+from evaluation.judging.tasks import without_excluded
 from evaluation.methods.statistics.sampling import stratified_order
 from evaluation.models import (
     AnswerScore,
@@ -30,6 +31,7 @@ from evaluation.models import (
     LLMAnswerScore,
     Run,
     WorkerGrade,
+    WorkerVerdict,
 )
 from evaluation.models.judgements import PLACES
 
@@ -80,11 +82,16 @@ class Drawable:
 
 
 def drawable(run: Run) -> Drawable:
-    """Return what can be drawn from a run: answers with a score, by three queries.
+    """Return what can be drawn from a run: answers with a score, by four queries.
 
-    Answers whose grades chose the ranking of the run are left out: they cannot confirm it.
+    Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
+    those of workers whom the run left out, and whom people excluded from the set.
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    out = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    out.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    if out:
+        answers = answers.exclude(response__submission__worker__in=out)
     if run.parameters.get("anchors") and run.started_at is not None:
         chose = HumanJudgement.objects.filter(
             response__submission__version=run.version_id,
@@ -153,7 +160,11 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
 
     In an order of the expert's own, drawn with the seed of the sample.
     """
-    items = list(audit.items.order_by("place"))
+    items = list(
+        audit.items.annotate(of_author=WorkerVerdict.of_author())
+        .exclude(of_author=WorkerVerdict.Kind.EXCLUDE)
+        .order_by("place")
+    )
     if not items:
         return
     rng = np.random.default_rng([audit.seed, expert])
@@ -200,16 +211,20 @@ def take_back(audit: Audit, expert: int) -> int:
 
 
 def requests_of(audit: Audit) -> QuerySet[Any, Any]:
-    """Return what experts were asked about the answers of a sample, with whether it `is_done`."""
+    """Return what experts were asked about the answers of a sample, with whether it `is_done`.
+
+    Answers of workers who were excluded since are not asked about any more.
+    """
     items = AuditItem.objects.filter(audit=audit)
     given = HumanJudgement.objects.filter(expert=OuterRef("expert"))
     done = [
         Exists(given.filter(**{thing: OuterRef(thing)})) for thing in ("response", "llm_response")
     ]
-    return JudgementRequest.objects.filter(
+    rows = JudgementRequest.objects.filter(
         Q(response__in=items.filter(response__isnull=False).values("response"))
         | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
-    ).annotate(is_done=done[0] | done[1])
+    )
+    return without_excluded(rows.annotate(is_done=done[0] | done[1]))
 
 
 def _people(found: Drawable, design: str, rng: np.random.Generator) -> list[tuple[str, int]]:

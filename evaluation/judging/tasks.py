@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce
 from annotations.models import QuestionSet, Response
 from evaluation.judging.adjudication import settles
 from evaluation.judging.declaration import ANSWERS, Choice, Part, parts_of
-from evaluation.models import HumanJudgement, JudgementRequest, Run
+from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerVerdict
 from evaluation.models.judgements import PLACES, THINGS
 
 TO_SETTLE = (
@@ -251,7 +251,10 @@ def is_asked(expert: int) -> bool:
 
 
 def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
-    """Return what an expert was asked of some sets, with whether it `is_done`."""
+    """Return what an expert was asked of some sets, with whether it `is_done`.
+
+    Answers of workers who were excluded since are not asked about any more.
+    """
     given = HumanJudgement.objects.filter(expert=expert)
     done = [Exists(given.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
     among = sets.order_by().values("pk")
@@ -263,9 +266,14 @@ def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
         | Q(llm_response__question__version__question_set__in=among)
         | Q(exhibit__run__version__question_set__in=among)
     )
-    return JudgementRequest.objects.filter(of_sets, expert=expert).annotate(
-        is_done=done[0] | done[1] | done[2]
-    )
+    rows = JudgementRequest.objects.filter(of_sets, expert=expert)
+    return without_excluded(rows.annotate(is_done=done[0] | done[1] | done[2]))
+
+
+def without_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    """Return the requests that are done, or are about nobody whom people excluded from the set."""
+    rows = requests.annotate(of_author=WorkerVerdict.of_author())
+    return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 
 
 def declared_by(kind: str | None, name: str | None) -> Declared:

@@ -177,7 +177,8 @@ class Kind:
     run : goes on with a claimed run until it is done, or ends with `OutOfTimeError` where the turn
         is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
         requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
-    summary : what it stores in `Run.summary`.
+    summary : what it stores in `Run.summary`. counts : what went into a run that is done, where
+        the summary alone does not say it.
     tables : by name, in addresses; each reads a run that is done, row by row.
     columns : what columns of its tables hold, by name, or by table and name ("items.score"), where
         `evaluation.words.columns` does not say it; for the README of the download.
@@ -208,6 +209,7 @@ class Kind:
     options: type[Parameters]
     run: Callable[[Turn], None] | None = None
     summary: type[RunSummary] = RunSummary
+    counts: Callable[[Run], Mapping[str, int]] | None = None
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[Run], Mapping[str, bytes]] | None = None
@@ -249,6 +251,10 @@ class Kind:
     def summary_of(self, run: Run) -> RunSummary:
         """Return what a run says of itself."""
         return self.summary.of(run.summary)
+
+    def counts_of(self, run: Run) -> Mapping[str, int]:
+        """Return what went into a run that is done, by name."""
+        return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
     def found(self, run: Run) -> Any:
         """Return what a run that is done found, as a dataclass."""

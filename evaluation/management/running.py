@@ -13,6 +13,12 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange.reading.outside_information import given_workers
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
+from evaluation.background.exclusions import (
+    EXCLUDE,
+    excluded_ids,
+    leave_out_excluded,
+    takes_exclusions,
+)
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import LabelError, queue
 from evaluation.background.watching import watch
@@ -40,17 +46,26 @@ from evaluation.words.console import (
 
 # Rows of a table shown on a terminal; the files hold all of them.
 SHOWN = 40
+# Excluded workers who are named.
+NAMED = 20
 PAUSED = "the run is paused; it goes on when somebody resumes it"
 
 
 class RunCommand(SetCommand):
     """Queues a run over the latest version of a set, shows how far it is and prints its report."""
 
-    def add_run_arguments(self, parser: CommandParser) -> None:
-        """Add what people call the run, and whether to wait for it."""
+    def add_run_arguments(self, parser: CommandParser, options: type[Parameters]) -> None:
+        """Add what people call the run, whether to wait for it, and whether to read everybody."""
         add = parser.add_argument
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
         add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
+        if takes_exclusions(options):
+            add(
+                "--include-excluded",
+                action="store_true",
+                help="read the answers of the workers whom people excluded from the set, too; "
+                "without it they are left out unless --exclude-workers names whom to leave out",
+            )
         add("--no-wait", action="store_true", help="queue the run and end")
 
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
@@ -58,6 +73,7 @@ class RunCommand(SetCommand):
         asked = with_ids(chosen(kind.options, options, files=False), options)
         version = self.version(options)
         parameters = with_models(asked, options, version.question_set)
+        parameters = self.without_excluded(parameters, version, options)
         run = self.queued(kind, version, parameters, options["name"], options["notes"])
         if options["no_wait"] or not self.watched(run):
             return
@@ -67,6 +83,18 @@ class RunCommand(SetCommand):
         if run.state != Run.State.DONE:
             raise CommandError(f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}")
         self.show(kind, run, options)
+
+    def without_excluded(
+        self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
+    ) -> Parameters:
+        """Return the parameters without whom people excluded, unless the options say otherwise."""
+        if not takes_exclusions(parameters) or options.get(EXCLUDE) is not None:
+            return parameters
+        if options["include_excluded"] or not (ids := excluded_ids(version)):
+            return parameters
+        shown = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
+        tell(self.stdout, f"left out, as people decided: {shown} (--include-excluded reads them)")
+        return leave_out_excluded(parameters, version)
 
     def version(self, options: dict[str, Any]) -> QuestionSetVersion:
         """Return the latest version of the set that is named."""

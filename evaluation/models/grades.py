@@ -5,15 +5,25 @@ A statistic that is undefined is None, with the reason in the run's `reasons`.
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import models
 from django.db.models import F, Q
 
+from annotations.exchange.ids import clean_id
 from annotations.models import VIEWERS, Access, Question, Response, Scoped, Worker
 from evaluation.models.embeddings import has_length
 from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def undefined_or(condition: Q, *fields: str) -> Q:
@@ -127,6 +137,25 @@ class WorkerGrade(FactCounts, Result):
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.run}"
+
+    @classmethod
+    def of_excluded(cls, run: Run) -> models.QuerySet[WorkerGrade]:
+        """Return the rows of the workers whom a run excluded: scored without a vote or a grade."""
+        named = run.parameters.get("exclude_workers") or ()
+        if not named:
+            return cls.objects.none()
+        by_name = Q(worker__external_id__in=[clean_id(one) for one in named])
+        public = [one for one in map(_uuid, named) if one is not None]
+        by_id = Q(worker__public_id__in=public)
+        return cls.objects.filter(by_name | by_id, run=run, grade__isnull=True)
+
+    @classmethod
+    def of_crowd(cls, run: Run) -> models.QuerySet[WorkerGrade]:
+        """Return the rows of all workers of a run but those whom it excluded."""
+        rows = cls.objects.filter(run=run)
+        if not run.parameters.get("exclude_workers"):
+            return rows
+        return rows.exclude(pk__in=cls.of_excluded(run).values("pk"))
 
 
 class ExemplaryAnswer(Result):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, When
 from django.utils import timezone
 
 from annotations.models import VIEWERS, Access, QuestionSet, Scoped
@@ -63,13 +63,17 @@ def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | N
 def run_that_counts(runs: QuerySet[Run]) -> Run | None:
     """Return the run of record among runs of one set and kind that are done, else their newest.
 
-    One that is archived does not count.
+    One that is archived does not count, and a grading of the answers so far only where there is no
+    other.
     """
-    runs = runs.filter(archived_at=None)
     return (
-        runs.filter(of_record__isnull=False).first()
-        or runs.filter(interim__isnull=True).order_by("-pk").first()
-        or runs.order_by("-pk").first()
+        runs.filter(archived_at=None)
+        .order_by(
+            F("of_record").desc(nulls_last=True),
+            Case(When(interim__isnull=True, then=0), default=1),
+            "-pk",
+        )
+        .first()
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from annotations.models import VIEWERS, Access, Worker
+from annotations.models import VIEWERS, Access, QuestionSet, Worker
 from annotations.models.base import AppendOnly
 from evaluation.models.runs import Run
 
@@ -15,9 +16,9 @@ class WorkerVerdict(AppendOnly):
     """A decision about a worker, as the grades of one run show them; or one taken back.
 
     The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
-    who votes in later runs, and what the lists for a panel say; it pays and rejects nobody by
-    itself. What a panel was told is a `Decision` about a submission, which outlives every run; a
-    verdict hangs on grades, and goes with the run.
+    who votes in later runs of the question set, and what the lists for a panel say; it pays and
+    rejects nobody by itself. What a panel was told is a `Decision` about a submission, which
+    outlives every run; a verdict hangs on grades, and goes with the run.
 
     `category` is a code of `evaluation.words.triage`, `reason` somebody's own words. `rejects`
     says that the work is refused on the panel as well. `applied_in` are the runs that were made
@@ -76,6 +77,34 @@ class WorkerVerdict(AppendOnly):
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
         """Return the rows of a run that none takes back; a worker's newest one is what counts."""
         return cls.objects.filter(run=run, takes_back=None, taken_back=None).order_by("pk")
+
+    @classmethod
+    def excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
+        """Return the rows by which workers are excluded from a set, in the order of the decisions.
+
+        A worker's newest row that none takes back counts, whichever run of the set it was made in.
+        """
+        rows = cls.objects.filter(
+            run__version__question_set=question_set, takes_back=None, taken_back=None
+        )
+        newest = {
+            row.worker_id: row for row in rows.select_related("worker", "decided_by").order_by("pk")
+        }
+        return [row for row in newest.values() if row.kind == cls.Kind.EXCLUDE]
+
+    @classmethod
+    def of_author(cls) -> Coalesce:
+        """Return the decision that counts of the author of an answer, "" for none.
+
+        For queries of rows with a `response` of a person or without one.
+        """
+        counting = cls.objects.filter(
+            worker=OuterRef("response__submission__worker"),
+            run__version__question_set=OuterRef("response__submission__version__question_set"),
+            takes_back=None,
+            taken_back=None,
+        )
+        return Coalesce(Subquery(counting.order_by("-pk").values("kind")[:1]), Value(""))
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.worker}"

@@ -16,13 +16,13 @@ database (`texts`).
 from annotations.web.paging import BadCursorError, Page
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.answer_map import AnswerMap, MapAnswer, MapModel, answer_map
-from evaluation.reports.changes import DataChange, data_change, inputs_are_the_same
+from evaluation.reports.changes import DataChange, answers_are_the_same, data_change
 from evaluation.reports.consensus import ConsensusReport, ConsensusRow, consensus_report
 from evaluation.reports.datasheet import Datasheet
 from evaluation.reports.models import CrowdScores, ModelRow, ModelsReport, models_report
 from evaluation.reports.question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
 from evaluation.reports.questions import QuestionRow, question_rows
-from evaluation.reports.run import RunReport, run_report
+from evaluation.reports.run import RunReport, crowd_counts, run_report
 from evaluation.reports.values import Ceiling, Estimate
 from evaluation.reports.worker import WorkerAnswer, WorkerReport, worker_report
 from evaluation.reports.workers import WorkerRow, worker_rows
@@ -54,10 +54,11 @@ __all__ = [
     "WorkerRow",
     "about",
     "answer_map",
+    "answers_are_the_same",
     "consensus_report",
+    "crowd_counts",
     "data_change",
     "in_words",
-    "inputs_are_the_same",
     "models_report",
     "question_report",
     "question_rows",

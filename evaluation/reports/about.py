@@ -8,6 +8,7 @@ from uuid import UUID
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.models.runs import GRADING
 from evaluation.options import Parameters, Setting
 from evaluation.reports.called import Called, called
 
@@ -21,7 +22,8 @@ class RunAbout:
     called : what people call the run; without a name what differs from the defaults, or its date.
     differs : what differs from the defaults, a few words each. notes : people's, "" without any.
     notice : what must stand wherever answers of the set are shown; "" if nothing.
-    settings : every option, with its value in words.
+    settings : every option, with its value in words. score_name : of a grading, what workers' mean
+        scores are that grades are stretched from.
     """
 
     run: UUID
@@ -39,6 +41,7 @@ class RunAbout:
     signature: str
     settings: list[Setting]
     n_withdrawn: int = 0
+    score_name: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -74,4 +77,12 @@ def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
         signature=run.signature,
         settings=options.settings(run.parameters),
         n_withdrawn=run.n_withdrawn,
+        score_name=_score_name(run),
     )
+
+
+def _score_name(run: Run) -> str:
+    try:
+        return AqerParameters.of_dict(run.parameters).score_name if run.kind == GRADING else ""
+    except KeyError:  # it is of another version of the platform
+        return AqerParameters().score_name

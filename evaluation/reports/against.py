@@ -22,6 +22,7 @@ from evaluation.reports.called import all_called, names_of
 from evaluation.reports.exemplars import Exemplars, embedding_changes
 from evaluation.reports.lists import LONG
 from evaluation.reports.movers import NAMED, WorkerChange, WorkerOfOne, crowds
+from evaluation.reports.run import crowd_counts
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12
@@ -197,12 +198,12 @@ def against_report(run: Run, other: Run) -> AgainstReport:
 
 
 def _data(before: Run, after: Run) -> DataChanges:
-    counts = [summary_of(run).shown_counts() for run in (before, after)]
+    counts = [crowd_counts(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
     kept = [AnswerScore.objects.filter(run=run).count() for run in (before, after)]
     same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
     removed = added = edited = None
-    withdrawn = max(0, counts[0]["answers"] - kept[0])
+    withdrawn = max(0, summary_of(before).counts.answers - kept[0])
     if same_texts:
         removed = added = edited = 0
     elif same_version:

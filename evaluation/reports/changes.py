@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from annotations.models import GRADED, Question, Response
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, LLMResponse, Run
-from evaluation.steps.grading import load
+from evaluation.steps.as_graded import NotAtOnceError, as_graded
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class DataChange:
     Attributes
     ----------
     n_newer, n_newer_of_models : answers that were saved after the run began; a rerun of a broken
-        attempt may have included some of them, so only `inputs_are_the_same` is exact.
+        attempt may have included some of them, so only `answers_are_the_same` is exact.
     n_withdrawn : answers of the run that are not there any more.
     """
 
@@ -34,13 +34,17 @@ class DataChange:
     @property
     def has_changed(self) -> bool:
         """Whether a new run would see other data."""
-        return bool(
-            self.n_answers_then != self.n_answers_now
-            or self.n_of_models_then != self.n_of_models_now
-            or self.n_newer
-            or self.n_newer_of_models
-            or self.n_withdrawn
-        )
+        return self.of_people or self.of_models
+
+    @property
+    def of_people(self) -> bool:
+        """Whether a new run would read other answers of people, which may change every grade."""
+        return bool(self.n_answers_then != self.n_answers_now or self.n_newer or self.n_withdrawn)
+
+    @property
+    def of_models(self) -> bool:
+        """Whether a new run would read other answers of models; they change no person's grade."""
+        return bool(self.n_of_models_then != self.n_of_models_now or self.n_newer_of_models)
 
 
 def data_change(run: Run) -> DataChange:
@@ -86,10 +90,13 @@ def data_change(run: Run) -> DataChange:
     )
 
 
-def inputs_are_the_same(run: Run) -> bool:
-    """Whether a new run would read the same texts, by their hash.
+def answers_are_the_same(run: Run) -> bool:
+    """Return whether a new run would read the same answers of people, by the hash of their texts.
 
-    Reads every text of the version: some seconds for 1,000,000 answers. Raises `RunInputError`
-    where no answer is left.
+    Reads every text of the version: some seconds for 1,000,000 answers.
     """
-    return load(run.pk).hash() == run.input_hash
+    try:
+        as_graded(run)
+    except NotAtOnceError:
+        return False
+    return True

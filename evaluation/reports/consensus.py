@@ -26,6 +26,7 @@ from evaluation.reports.called import called
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
 from evaluation.reports.facts.crowd import SPOKEN, CrowdValue, told
+from evaluation.reports.run import crowd_counts
 from evaluation.words.reasons import Reasoned
 
 NEXT = 3
@@ -108,9 +109,7 @@ class ConsensusReport:
         A run with facts takes one more.
         """
         supported = set(
-            WorkerGrade.objects.filter(run=self.run, support=True).values_list(
-                "worker_id", flat=True
-            )
+            WorkerGrade.of_crowd(self.run).filter(support=True).values_list("worker_id", flat=True)
         )
         answers = groupby(_answers(self.run), key=itemgetter(0))
         behind: tuple[int, Any] | None = None
@@ -136,7 +135,7 @@ def consensus_report(run: Run) -> ConsensusReport:
         first=Min("submitted_at"), last=Max("submitted_at"), stored=Max("created_at"),
         rejected=Count("pk", filter=Q(rejected=True)),
     )  # fmt: skip
-    grades = WorkerGrade.objects.filter(run=run)
+    grades = WorkerGrade.of_crowd(run)
     panels = [
         PanelCount(panel, workers)
         for panel, workers in grades.values_list("worker__panel")
@@ -144,7 +143,7 @@ def consensus_report(run: Run) -> ConsensusReport:
         .order_by("worker__panel")
     ]
     summary = summary_of(run)
-    counts = summary.counts
+    counts = crowd_counts(run)
     left_out = 0 if run.parameters.get("include_rejected") else times["rejected"]
     return ConsensusReport(
         run,
@@ -162,9 +161,9 @@ def consensus_report(run: Run) -> ConsensusReport:
             panels=panels,
             n_workers=sum(panel.n_workers for panel in panels),
             n_supported=grades.filter(support=True).count(),
-            n_questions=counts.questions,
-            n_answers=counts.answers,
-            n_empty=counts.empty_answers,
+            n_questions=counts["questions"],
+            n_answers=counts["answers"],
+            n_empty=counts["empty_answers"],
             n_rejected=left_out,
             run=str(run.public_id),
             run_name=called(run, AqerParameters).title,
@@ -217,8 +216,10 @@ def _facts(run: Run) -> dict[int, list[CrowdValue]]:
 
 
 def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
+    excluded = WorkerGrade.of_excluded(run).values_list("worker_id", flat=True)
     rows: Any = (
         AnswerScore.objects.filter(run=run)
+        .exclude(response__submission__worker__in=excluded)
         .order_by(
             "response__question__position",
             "response__question_id",

@@ -19,7 +19,6 @@ from evaluation.reports.comparing.verdicts import leader_verdict
 from evaluation.reports.comparisons import ModelPair, run_pairs
 from evaluation.reports.models import ModelRow, model_rows
 from evaluation.reports.triage.queue import lowest, lowest_said
-from evaluation.reports.triage.verdicts import VOTED
 from evaluation.reports.trust import Fact, TrustReport, trust_report
 from evaluation.reports.workers import COLUMNS, WorkerRow, row_of
 from evaluation.words.message import Message
@@ -38,6 +37,7 @@ class Step(StrEnum):
     GRADE_AGAIN = "grade_again"
     ASK_PEOPLE = "ask_people"
     READ_ALARMS = "read_alarms"
+    ADD_MODELS = "add_models"
     ASK_MODELS = "ask_models"
     TAKE_AWAY = "take_away"
 
@@ -60,7 +60,8 @@ class Decision:
     trust : the verdict and its facts. concerns : the facts that are not good, worst first.
     best : by rank, without those whom an alarm names. best_said : how sure that order is. above :
         which ranks are left out before the first of them, as a sentence; None if none is.
-    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom not.
+    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom it
+        excluded. Both count people with an answer.
     look_at : first whom alarms and notices name, then who is lowest whatever is asked; at most 8
         of `n_look_at`. look_said : what there is to say of nobody; None if somebody is listed.
     without_rank : who answered too little, as a sentence; None if there are none.
@@ -106,10 +107,10 @@ def decision(run: Run) -> Decision:
     """Return the decision page of a run that is done, by a constant number of queries."""
     trust = trust_report(run)
     marks = all_marks(run)
-    counts = _workers(run).aggregate(
-        all=Count("pk", filter=VOTED),
+    answered = Q(n_answers__gt=0)
+    counts = WorkerGrade.of_crowd(run).aggregate(
+        all=Count("pk", filter=answered),
         ranked=Count("pk", filter=Q(rank__isnull=False)),
-        left_out=Count("pk", filter=~VOTED),
     )
     ranked = counts["ranked"]
     ringing = [worker for worker, found in marks.items() if found[0].rings]
@@ -128,7 +129,7 @@ def decision(run: Run) -> Decision:
         above=_above(best),
         n_ranked=ranked,
         n_workers=counts["all"],
-        n_left_out=counts["left_out"],
+        n_left_out=WorkerGrade.of_excluded(run).filter(answered).count(),
         look_at=_look_at(named, behind, marks, ranked),
         n_look_at=n_look_at,
         look_said=None if n_look_at else Message("look.nobody"),
@@ -211,4 +212,6 @@ def _step(trust: TrustReport, n_models: int) -> Step:
         return Step.ASK_PEOPLE
     if level["alarms"] == "bad":
         return Step.READ_ALARMS
+    if trust.changed.of_models:
+        return Step.ADD_MODELS
     return Step.TAKE_AWAY if n_models else Step.ASK_MODELS

@@ -154,7 +154,7 @@ def _rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]]:
 
 def _workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     return (
-        WorkerGrade.objects.filter(run=run)
+        WorkerGrade.of_crowd(run)
         .order_by(F("grade").desc(nulls_last=True), "pk")
         .values_list("worker_id", "worker__public_id", "worker__external_id", "grade")
     )

@@ -20,6 +20,7 @@ from evaluation.models import (
     HumanJudgement,
     LLMAnswerScore,
     Run,
+    WorkerGrade,
 )
 from evaluation.reports.judging import Pair
 
@@ -130,7 +131,10 @@ def _is_judged(audit: Audit) -> bool:
 
 
 def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
-    """Return the judged answers that the run scored: those of the sample, else all, of people."""
+    """Return the judged answers that the run scored: those of the sample, else all, of people.
+
+    Without those of workers whom the run left out.
+    """
     strata: dict[Thing, str] | None = None
     if audit is not None:
         items = audit.items.order_by("place").values_list("response", "llm_response", "stratum")
@@ -173,6 +177,10 @@ def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedA
     grades = _grades(judgements, "response_id", strata, of_model=False)
     rows = AnswerScore.objects.filter(
         run=run, response__in=list(grades), score_leave_one_out__isnull=False
+    ).exclude(
+        response__submission__worker__in=WorkerGrade.of_excluded(run).values_list(
+            "worker_id", flat=True
+        )
     )
     for key, score, text, question, name, wording, worker, author in rows.values_list(
         *("response_id", "score_leave_one_out", "response__text"),

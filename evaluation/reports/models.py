@@ -118,7 +118,7 @@ class ModelsReport:
 
 def models_report(run: Run, after: str = "", size: int = MODELS_PAGE) -> ModelsReport:
     """Return the leaderboard of a run that is done, by two queries."""
-    scores = WorkerGrade.objects.filter(run=run, support=True)
+    scores = WorkerGrade.of_crowd(run).filter(support=True)
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
     known = [score for score in left_out if score is not None]
     return ModelsReport(

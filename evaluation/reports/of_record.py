@@ -67,7 +67,7 @@ def record_of(question_set: QuestionSet) -> RecordStanding | None:
         chosen_at=row.chosen_at if row else None,
         newer=newer.public_id if newer else None,
         newer_called=called(newer, AqerParameters).title if newer else "",
-        changed=data_change(run).has_changed,
+        changed=data_change(run).of_people,
         old_version=latest is not None and latest.pk != run.version_id,
     )
 

@@ -22,7 +22,8 @@ def plan_of(run: Run, wishes: Wishes) -> Planned:
     """Return the plan of a run that is done, by three queries; keys are public ids."""
     questions = questions_of(run)
     people = list(
-        WorkerGrade.objects.filter(run=run, n_answers__gte=1)
+        WorkerGrade.of_crowd(run)
+        .filter(n_answers__gte=1)
         .order_by("pk")
         .values_list(
             *("worker__public_id", "worker__external_id", "n_answers", "raw_low", "raw_high"),

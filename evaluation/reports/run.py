@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 
+from annotations.models import GRADED, Response
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.models import Run, WorkerGrade
@@ -33,9 +34,10 @@ class RunReport:
 
     Attributes
     ----------
-    counts : answers, empty_answers, workers, questions, models, model_answers.
-    n_workers, n_supported, n_graded : all workers of the run, those with enough answers to be
-        ranked, those with a grade.
+    counts : answers, empty_answers, workers, questions, models, model_answers; those of workers
+        whom the run excluded are not among them.
+    n_workers, n_supported, n_graded : all workers of the run but the excluded, those with enough
+        answers to be ranked, those with a grade. n_excluded : whom the run excluded.
     trace : root mean square change of the weights, an iteration each.
     embedding : what made the vectors. versions : of Crowdgrade, Python and libraries.
     changed : the data against that of now.
@@ -46,6 +48,7 @@ class RunReport:
     n_workers: int
     n_supported: int
     n_graded: int
+    n_excluded: int
     iterations: int
     converged: bool | None
     trace: list[float]
@@ -63,8 +66,8 @@ class RunReport:
 
 
 def run_report(run: Run) -> RunReport:
-    """Return the report of a run that is done, by four queries."""
-    of_workers = WorkerGrade.objects.filter(run=run).aggregate(
+    """Return the report of a run that is done, by four queries; three more with exclusions."""
+    of_workers = WorkerGrade.of_crowd(run).aggregate(
         all=Count("pk"),
         supported=Count("pk", filter=Q(support=True)),
         graded=Count("grade"),
@@ -72,10 +75,11 @@ def run_report(run: Run) -> RunReport:
     summary = summary_of(run)
     return RunReport(
         about=about(run),
-        counts=dict(summary.shown_counts()),
+        counts=crowd_counts(run),
         n_workers=of_workers["all"],
         n_supported=of_workers["supported"],
         n_graded=of_workers["graded"],
+        n_excluded=WorkerGrade.of_excluded(run).count(),
         iterations=summary.iterations,
         converged=summary.converged,
         trace=list(summary.trace),
@@ -94,3 +98,26 @@ def run_report(run: Run) -> RunReport:
         versions=dict(summary.versions),
         changed=data_change(run),
     )
+
+
+def crowd_counts(run: Run) -> dict[str, int]:
+    """Return what went into a run, without the answers of workers whom it excluded."""
+    counts = dict(summary_of(run).shown_counts())
+    excluded = WorkerGrade.of_excluded(run)
+    out = excluded.aggregate(
+        workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")
+    )
+    if out["workers"]:
+        counts["workers"] -= out["workers"]
+        counts["answers"] -= out["answers"]
+        empty = Response.objects.filter(
+            submission__version=run.version_id,
+            submission__worker__in=excluded.values("worker"),
+            question__role__in=GRADED,
+            state=Response.State.SUBMITTED,
+            status=Response.Status.EMPTY,
+        )
+        if not run.parameters.get("include_rejected"):
+            empty = empty.filter(rejected=False)
+        counts["empty_answers"] = max(0, counts["empty_answers"] - empty.count())
+    return counts

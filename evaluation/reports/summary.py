@@ -18,6 +18,7 @@ from evaluation.reports.decision import Decision, decision
 from evaluation.reports.models import ModelRow, model_rows
 from evaluation.reports.questions import QuestionRow, disputed_questions, question_row_of
 from evaluation.reports.remedies import NAMES, RemediesReport, remedies_report
+from evaluation.reports.run import crowd_counts
 from evaluation.reports.values import Ceiling
 from evaluation.reports.workers import WorkerRow, ranked_workers, row_of, unranked_workers
 from evaluation.words.message import Message, counted
@@ -155,7 +156,7 @@ def summary_report(run: Run) -> SummaryReport:
         ),
         models=model_rows(run, size=MODELS_SHOWN).rows,
         ceiling=Ceiling.of_run(run),
-        counts=dict(stored.shown_counts()),
+        counts=crowd_counts(run),
         embedding=asdict(stored.embedding),
         versions=dict(stored.versions),
         undefined=[
@@ -198,7 +199,8 @@ def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
         + (f" ({stored.embedding.precision})." if stored.embedding.precision else "."),
         f"The answers to a question were blended into an exemplary answer: {blended}.",
         f"The score of an answer is its likeness to the exemplary one, {compared}; a worker's "
-        "similarity is the mean of these scores, and the grade is that mean stretched from 0 to 1.",
+        "in-sample score is the mean of these scores, and the grade is that mean stretched from 0 "
+        "to 1.",
         f"Weights began {_start(known)}, then followed the grades, round by round: {_end(stored)}.",
         _intervals(known),
         "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "

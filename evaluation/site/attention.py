@@ -104,8 +104,9 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         texts_of_set, newest = answers.get(row["id"], (0, None))
         _, newest_of_models = of_models.get(row["id"], (0, None))
         row["has_answers"] = texts_of_set > 0
-        row["newer"] = since is not None and any(
-            at is not None and at > since for at in (newest, newest_of_models)
+        row["newer"] = since is not None and newest is not None and newest > since
+        row["newer_of_models"] = (
+            since is not None and newest_of_models is not None and newest_of_models > since
         )
     return rows
 
@@ -170,8 +171,12 @@ def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
         later = reverse("admin:run", args=[row["newest"]])
         yield Item("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
-        text = f"Answers were added or changed since the {which} began."
+        text = f"People's answers were added or changed since the {which} began."
         yield Item("answers_changed", "warn", name, text, grade, "Grade again")
+    elif row["newer_of_models"]:
+        text = f"Answers of language models were added or changed since the {which} began."
+        like = f"{grade}?like={row['counts']}"
+        yield Item("models_added", "warn", name, text, like, "Add the models")
     stored = map(Message.of, row["counts_warnings"] or ())
     # Who skips a question is what a crowd is expected to do.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]

@@ -15,6 +15,7 @@ from django.utils.text import capfirst
 
 from annotations.models.access import Anybody
 from evaluation.background.allowed import not_allowed
+from evaluation.background.exclusions import EXCLUDE
 from evaluation.models import LanguageModel
 from evaluation.options import (
     SITE,
@@ -40,6 +41,20 @@ OTHER_WORDS = "Another one, named below"
 
 
 @dataclass(frozen=True)
+class ExcludedField:
+    """The field of workers to leave out, where people excluded some of them from the set.
+
+    Attributes
+    ----------
+    n : how many are excluded; `n_left_out` of them are in the field.
+    """
+
+    field: forms.BoundField
+    n: int
+    n_left_out: int
+
+
+@dataclass(frozen=True)
 class FieldGroup:
     """Fields that a form folds away; `is_open` says that something in them needs to be seen."""
 
@@ -59,14 +74,23 @@ class OptionForm(forms.Form):
         *args: Any,
         like: Parameters | None = None,
         preset: Mapping[str, str] | None = None,
+        excluded: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Begin with the parameters of `like`; `preset` are fields that an address set on top."""
+        """Begin with the parameters of `like`; `preset` are fields that an address set on top.
+
+        `excluded` are ids of workers whom people excluded: their field begins with these as well.
+        """
         self.options = options_on(self.options_of)
         self.preset = {
             name: value for name, value in (preset or {}).items() if name in self.options
         }
-        kwargs["initial"] = {**self._initial(like or self.options_of()), **self.preset}
+        initial = {**self._initial(like or self.options_of()), **self.preset}
+        self._excluded = tuple(excluded) if EXCLUDE in self.options else ()
+        if self._excluded:
+            named = dict.fromkeys([*_ids(initial[EXCLUDE]), *self._excluded])
+            initial[EXCLUDE] = "\n".join(named)
+        kwargs["initial"] = initial
         super().__init__(*args, **kwargs)
         self._user = user
         choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
@@ -118,6 +142,14 @@ class OptionForm(forms.Form):
         return found
 
     @property
+    def excluded(self) -> ExcludedField | None:
+        """The field that leaves out excluded workers; None where nobody is excluded."""
+        if not self._excluded:
+            return None
+        left_out = set(self._excluded).intersection(_ids(self[EXCLUDE].value()))
+        return ExcludedField(self[EXCLUDE], len(self._excluded), len(left_out))
+
+    @property
     def lacks_models(self) -> bool:
         """Whether a model has to be chosen, and none is registered that could be asked."""
         needs = (
@@ -131,6 +163,8 @@ class OptionForm(forms.Form):
 
     def _in_group(self, group: str) -> Iterator[forms.BoundField]:
         for name in self.fields:
+            if name == EXCLUDE and self._excluded:
+                continue  # it has a place of its own
             if self.options[name.removeprefix(f"{OTHER}_")].group == group:
                 yield self[name]
 
@@ -159,6 +193,12 @@ class OptionForm(forms.Form):
             if isinstance(option, Text) and option.suggestions and value not in option.suggestions:
                 values |= {name: OTHER, f"{OTHER}_{name}": value}
         return values
+
+
+def _ids(value: Any) -> list[str]:
+    """Return the ids of a field of them, which holds a text of lines or a list."""
+    lines = value.splitlines() if isinstance(value, str) else value or ()
+    return [line.strip() for line in lines if line.strip()]
 
 
 def options_on(of: type[Parameters]) -> dict[str, Option]:

@@ -108,7 +108,7 @@ def of_kind(run: Run) -> dict[str, Any]:
     return {
         "kind": kind,
         **_settings(kind.options, run, kind.named(run) if kind.named else {}),
-        "counts": kind.summary_of(run).shown_counts().items() if done else (),
+        "counts": kind.counts_of(run).items() if done else (),
         "came": replies_came(kind.summary_of(run)) if done else (),
         "results": results_address(run),
         **standing_of(kind, run),

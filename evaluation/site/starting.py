@@ -21,6 +21,7 @@ from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
 from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
+from evaluation.background.exclusions import excluded_ids
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
@@ -84,6 +85,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
         request.POST or None,
         like=like.parameters,
         preset={} if request.POST else request.GET.dict(),
+        excluded=excluded_ids(version) if version is not None else (),
     )
     label = RunLabelForm(request.POST or None)
     valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])

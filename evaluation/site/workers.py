@@ -24,7 +24,7 @@ from evaluation.reports.across.worker import WorkerHistory, worker_history
 from evaluation.reports.across.worker_filter import WorkerFilter
 from evaluation.reports.across.workers import Workers
 
-AXIS = "raw leave-one-out score"
+AXIS = "raw score (leave-one-out)"
 
 
 class NoteForm(forms.Form):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from evaluation.backends import BackendError
@@ -9,7 +11,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.inputs import GradingInput
 from evaluation.flow.vectors import embed
 from evaluation.methods.grams import Vectors
-from evaluation.models import EmbedderVersion, Run, text_hash
+from evaluation.models import EmbedderVersion, LLMAnswerScore, Run, text_hash
 from evaluation.steps.cache import is_kept, stored_vectors
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import load, parameters_of
@@ -27,14 +29,30 @@ class NotAtOnceError(Exception):
 
 
 def as_graded(run: Run) -> GradingInput:
-    """Return what a run was computed from. Raises `NotAtOnceError`: it is not that any more."""
+    """Return what a run graded people by, without models' answers, which change no grade of them.
+
+    Raises `NotAtOnceError`: it is not that any more.
+    """
     try:
         given = load(run.pk)
     except RunInputError:
         raise NotAtOnceError("changed") from None
-    if given.hash() != run.input_hash:
+    if known := summary_of(run).people_hash:
+        same = given.people_hash() == known
+    else:
+        same = _with_its_models(run, given).hash() == run.input_hash
+    if not same:
         raise NotAtOnceError("changed")
-    return given
+    return replace(given, models=None)
+
+
+def _with_its_models(run: Run, given: GradingInput) -> GradingInput:
+    """Return the inputs with those answers of models alone that the run scored."""
+    if given.models is None:
+        return given
+    scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
+    models = given.models.kept(key in scored for key in given.models.keys)
+    return replace(given, models=models if len(models) else None)
 
 
 def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:

@@ -15,7 +15,7 @@ from evaluation.models import Run, RunData
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
 from evaluation.steps.grading import answers_of
-from evaluation.steps.outside import mean_judgements
+from evaluation.steps.outside import mean_judgements, without_workers
 
 # Parts that were tried, put aside under this name when a turn ends.
 ASIDE = "tried-parts"
@@ -25,7 +25,8 @@ def try_sizes(turn: Turn) -> None:
     """Try a claimed run's crowd in parts, or as many of them as the turn has time for."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = parameters_of(run)
-    given = choose(parameters.grading(), answers_of(run.version_id))
+    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
+    given = choose(parameters.grading(), answers)
     if not len(given.answered):
         raise RunInputError("run.no_answer")
     grades = mean_judgements(run.version)

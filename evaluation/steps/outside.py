@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Avg, QuerySet
 
@@ -14,9 +15,9 @@ from annotations.exchange.ids import clean_id
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
 from annotations.models.access import Anybody
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.inputs import Answers
 from evaluation.methods.aqer.electorate import RemedyError
-from evaluation.models import HumanJudgement, Run, counting
+from evaluation.models import HumanJudgement, Run, WorkerGrade, WorkerVerdict, counting
 from evaluation.options import Problem
 from evaluation.options.problems import problem
 from evaluation.steps.checkpoints import RunInputError
@@ -55,12 +56,15 @@ def keys_of_workers(
 
 
 def problems_of_workers(
-    version: QuestionSetVersion, user: Anybody, parameters: AqerParameters
+    version: QuestionSetVersion, user: Anybody, parameters: Any, *, needed: bool = True
 ) -> list[Problem]:
-    """Return what is wrong with the workers that options name, before a run is started."""
+    """Return what is wrong with the workers that options name, before a run is started.
+
+    `needed` says that somebody must be left whose answers are read.
+    """
     wrong = []
     for option, what in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
-        ids = getattr(parameters, option)
+        ids = getattr(parameters, option, ())
         found = _named(version, ids) if ids else _Named()
         if found.unknown:
             known = sorted(answering(version).values_list("external_id", flat=True))
@@ -70,11 +74,17 @@ def problems_of_workers(
         elif found.several:
             reason = _listed(found.several[:NAMED], len(found.several))
             wrong.append(problem(f"several_{what}", option, reason=reason))
-        elif ids and option == "exclude_workers":
+        elif ids and needed and option == "exclude_workers":
             voting = answering(version, rejected=parameters.include_rejected)
             if not voting.exclude(pk__in=found.keys).exists():
                 wrong.append(problem("nobody_left", option))
     return wrong
+
+
+def without_workers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
+    """Return the answers of everybody but the workers of these ids; raises `RunInputError`."""
+    out = set(keys_of_workers(version, ids, answers.workers))
+    return answers.kept(worker not in out for worker in answers.workers)
 
 
 def answering(version: QuestionSetVersion, *, rejected: bool = True) -> QuerySet[Worker]:
@@ -129,13 +139,19 @@ def suggested_anchors(run: Run) -> list[Response]:
     """Return the answers that an expert should grade for a run, the most telling first.
 
     Empty where the run suggested none; its summary says why. Answers that were withdrawn since are
-    left out.
+    left out, and so are those of excluded workers.
     """
     remedies = summary_of(run).remedies
     suggested = remedies and remedies.suggested_anchors
     keys = suggested.responses if suggested else ()
+    if not keys:
+        return []
     found = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    return [found[key] for key in keys if key in found]
+    out = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    out.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    return [
+        found[key] for key in keys if key in found and found[key].submission.worker_id not in out
+    ]
 
 
 def as_run_input_error(error: RemedyError) -> RunInputError:

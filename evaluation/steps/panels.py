@@ -15,6 +15,7 @@ from evaluation.models import LanguageModel, Run, RunData
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.grading import answers_of, model_answers_of
+from evaluation.steps.outside import without_workers
 
 # The name of the rows of questions among a run's data.
 QUESTIONS = "panel-questions"
@@ -24,9 +25,8 @@ def compare_panels(turn: Turn) -> None:
     """Make the panels of a claimed run, and write what is between them."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = parameters_of(run)
-    given = choose(
-        parameters.grading(), answers_of(run.version_id), model_answers_of(run.version_id)
-    )
+    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
+    given = choose(parameters.grading(), answers, model_answers_of(run.version_id))
     if not len(given.answered):
         raise RunInputError("run.no_answer")
     models = LanguageModel.objects.in_bulk(set(given.models.models) if given.models else ())

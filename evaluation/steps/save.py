@@ -96,6 +96,7 @@ def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
         {
             **grading.summary(),
             "version": VERSION,
+            "people_hash": given.people_hash(),
             "draw_agreement": median_agreement(aqer),
             "counts": Counts(
                 answers=len(given.answered),

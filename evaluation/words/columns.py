@@ -109,10 +109,13 @@ COLUMNS: Mapping[str, str] = {
     "grade": "grade, 0 to 1 within this run",
     "grade_low": "lower end of the 95% interval of the grade",
     "grade_high": "upper end of the 95% interval of the grade",
-    "raw": "score before it is stretched to a grade; compare runs by this",
-    "raw_low": "lower end of the 95% interval of the raw score",
-    "raw_high": "upper end of the 95% interval of the raw score",
-    "leave_one_out": "mean score without the worker's own share in the consensus",
+    "raw": "in-sample score: the worker's mean similarity to the consensus, the worker's own "
+    "answers in it; the grade is stretched from it. The raw score where the run left each worker "
+    "out",
+    "raw_low": "lower end of the 95% interval of raw",
+    "raw_high": "upper end of the 95% interval of raw",
+    "leave_one_out": "raw score: the worker's mean similarity to the consensus of the others; "
+    "compare runs by this",
     "weight": "how much say the worker has",
     "support": "whether there are answers enough for a rank",
     "dispersion": "how far answers differ, 0 for none",

@@ -29,7 +29,7 @@ TITLES: Mapping[str, str] = {
     "truncation": "Were the answers read to their end?",
     "shortness": "Are the answers long enough to be compared by meaning?",
     "experts": "Did an expert check a sample?",
-    "changes": "Are these still the answers that were graded?",
+    "changes": "Are these still the people's answers that were graded?",
 }
 MEANINGS: Mapping[str, str] = {
     "answers": "What counts as right is what people's answers to a question agree on (the "
@@ -274,7 +274,7 @@ FACTS: Mapping[str, FactWords] = {
         "Read the answers on which the experts and the scores differ most.",
     ),
     "changes.since": FactWords(
-        "No: answers were added, changed or withdrawn since.", "Grade again."
+        "No: people's answers were added, changed or withdrawn since.", "Grade again."
     ),
 }
 

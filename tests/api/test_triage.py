@@ -79,6 +79,22 @@ def test_a_run_without_the_excluded_is_started(of):
     assert len(made.json()["parameters"]["exclude_workers"]) == 1
 
 
+def test_a_run_leaves_out_the_excluded_unless_the_request_names_whom(of, world):
+    rana, triage, worker = of
+    rana.post(f"{triage}{worker.public_id}/", {"verdict": "exclude", "category": "copied"})
+    asked = {"question_set": str(world.set.public_id), "parameters": {"embedder": "bow"}}
+    made = rana.post("runs/", asked)
+    assert made.status_code == 202
+    assert made.json()["parameters"]["exclude_workers"] == [worker.external_id]
+    bare = rana.post("runs/", {"question_set": asked["question_set"], "kind": "crowd-size"})
+    assert bare.json()["parameters"]["exclude_workers"] == [worker.external_id]
+    asked["parameters"]["exclude_workers"] = []
+    assert rana.post("runs/", asked).json()["parameters"]["exclude_workers"] == []
+    # A run is repeated as it was.
+    again = rana.post(f"runs/{world.run.public_id}/again/")
+    assert again.json()["parameters"]["exclude_workers"] == []
+
+
 def test_everybody_else_is_accepted_and_taken_back_as_one(of):
     rana, triage, worker = of
     rana.post(f"{triage}{worker.public_id}/", {"verdict": "exclude", "category": "copied"})

@@ -19,6 +19,7 @@ from evaluation.site.attention import attention
 from evaluation.site.option_form import form_for
 from evaluation.words.message import Message
 from tests.desk.flashes import flashed
+from tests.evaluation.reports.world import ask_model
 
 DEFAULTS = {
     **{name: value for name, value in AqerParameters().as_dict().items() if value},
@@ -332,6 +333,9 @@ def test_lists_are_picked_by_state(signed_in, world):
 
 def test_changed_answers_and_sets_without_a_run_need_attention(world):
     assert "answers_changed" not in [item.code for item in attention(world.rana)]
+    ask_model(world.version)
+    codes = [item.code for item in attention(world.rana)]
+    assert ("models_added" in codes, "answers_changed" in codes) == (True, False)
     Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
     assert "answers_changed" in [item.code for item in attention(world.rana)]
     Run.objects.all().delete()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.flow.asking.options import OF_REPLIES
+from evaluation.flow.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import Parameters, RegisteredModel, Whole, option
 from evaluation.options.declaration import ADVANCED, BASIC
@@ -59,6 +60,7 @@ class JudgeParameters(Parameters):
     embedder: str = option("minilm", _OF_GRADING["embedder"])
     precision: str = option("float32", _OF_GRADING["precision"])
     include_rejected: bool = option(False, _OF_GRADING["include_rejected"])
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
     bootstrap: int = option(
         400,
         Whole(
@@ -82,6 +84,7 @@ class JudgeParameters(Parameters):
     groups: ClassVar = {ADVANCED: "More settings"}
     sentences: ClassVar = {
         "unreadable": AqerParameters.sentences["unreadable"],
+        **EXCLUDED_SENTENCES,
         "no_judge": "choose a registered language model as the judge",
         "unknown_judge": "there is no such model, or it is not yours to ask",
         "judge_refused": "{reason}",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from evaluation.backends import parse_spec
 from evaluation.flow.asking.options import MODEL_SENTENCES, AskOptions
+from evaluation.flow.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.flow.multiqa.items import COSINE, EXACT, LEVENSHTEIN
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.options import (
@@ -78,6 +79,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_here(),
         ),
     )
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
     budget: float | None = option(None, _OF_ASKING["budget"])
     matcher: str = option(
         BY_KIND,
@@ -154,6 +156,7 @@ class MultiqaRunOptions(MultiqaParameters):
     sentences: ClassVar = {
         **MultiqaParameters.sentences,
         **MODEL_SENTENCES,
+        **EXCLUDED_SENTENCES,
         "no_models": "choose a model that answers",
         "no_wordings": "no question has other wordings: choose a {rewriter}, or add variants to "
         "the questions",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
+from evaluation.flow.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.flow.umwp.asking import DIRECT, IN_CONTEXT, INSTRUCTION
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.options import (
@@ -25,6 +26,7 @@ class UmwpRunOptions(UmwpParameters):
     sentences: ClassVar[Mapping[str, str]] = {
         **UmwpParameters.sentences,
         **MODEL_SENTENCES,
+        **EXCLUDED_SENTENCES,
         "no_form": "choose at least one way to put the questions",
         "no_questions": "the version has no question with a text",
     }
@@ -65,6 +67,7 @@ class UmwpRunOptions(UmwpParameters):
             negatable=True,
         ),
     )
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
     budget: float | None = option(None, OF_REPLIES["budget"])
     temperature: float = option(0.0, OF_REPLIES["temperature"])
     max_tokens: int = option(256, OF_REPLIES["max_tokens"])

@@ -12,7 +12,7 @@ from evaluation.kinds.aqer.views import VIEWS
 from evaluation.kinds.kind import Kind, Page
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.reports import run_report, tables
+from evaluation.reports import crowd_counts, run_report, tables
 from evaluation.reports.audit import audit_table
 from evaluation.reports.comparing.tables import groups_table, leaderboard_table
 from evaluation.reports.experts import agreement_table, difficulty_table, estimates_table
@@ -82,6 +82,7 @@ AQER = Kind(
     options=AqerParameters,
     run=grade_run,
     summary=AqerSummary,
+    counts=crowd_counts,
     tables={
         "workers": tables.workers_table,
         "questions": tables.questions_table,

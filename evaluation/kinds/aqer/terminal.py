@@ -17,9 +17,12 @@ from evaluation.flow.aqer_summary import FactsFound, Looked, summary_of
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
+from evaluation.methods.remedies.partial_crowd import EXCLUDED
 from evaluation.models import Run
 from evaluation.options import TERMINAL
+from evaluation.reports.about import about
 from evaluation.reports.remedies import NAMES
+from evaluation.reports.run import crowd_counts
 from evaluation.reports.stored_rows import (
     stored_alarms,
     stored_changes,
@@ -58,6 +61,7 @@ class Told:
     n_workers: int
     n_questions: int
     n_iterations: int
+    score_name: str
     workers: Iterable[WorkerRow]
     models: Iterable[ModelRow]
     remedies: Sequence[str]
@@ -76,12 +80,14 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
     """Return the text that ``evaluate aqer`` prints at the end."""
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.results()
+    votes = [out != EXCLUDED for out in aqer.out_of_ranking_]
     text = text_of(
         Told(
-            n_answers=len(grading.given.answered),
-            n_workers=len(aqer.workers_),
+            n_answers=int(aqer.n_answers_[votes].sum()),
+            n_workers=sum(votes),
             n_questions=len(aqer.questions_),
             n_iterations=aqer.n_iter_,
+            score_name=grading.given.parameters.score_name,
             workers=results.workers(),
             models=results.model_scores(),
             remedies=grading.given.parameters.remedies,
@@ -137,7 +143,7 @@ def _workers(told: Told) -> str:
         "grade",
         "low",
         "high",
-        "raw",
+        told.score_name.removesuffix(" score"),
         "answers",
         "support",
     )
@@ -262,13 +268,14 @@ def _short(text: str) -> str:
 
 def report_of_run(run: Run) -> str:
     """Return the text that ``grade`` prints at the end."""
-    summary = summary_of(run)
+    summary, counts = summary_of(run), crowd_counts(run)
     return text_of(
         Told(
-            n_answers=summary.counts.answers,
-            n_workers=summary.counts.workers,
-            n_questions=summary.counts.questions,
+            n_answers=counts["answers"],
+            n_workers=counts["workers"],
+            n_questions=counts["questions"],
             n_iterations=summary.iterations,
+            score_name=about(run).score_name,
             workers=stored_workers(run),
             models=stored_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,

@@ -8,6 +8,7 @@ from evaluation.kinds.crowd_size.terminal import text_of_run
 from evaluation.kinds.kind import Kind
 from evaluation.reports.crowd_size import crowd_size_report, crowd_size_table
 from evaluation.steps.crowd_size import try_sizes
+from evaluation.steps.outside import problems_of_workers
 
 CROWD_SIZE = Kind(
     name="crowd-size",
@@ -21,6 +22,7 @@ CROWD_SIZE = Kind(
     report=crowd_size_report,
     text=text_of_run,
     pages=(CURVES,),
+    check=problems_of_workers,
     evaluate=EVALUATE,
     action="How many workers do I need?",
 )

@@ -13,6 +13,7 @@ from evaluation.reports.panels import (
     questions_table,
     standings_table,
 )
+from evaluation.steps.outside import problems_of_workers
 from evaluation.steps.panels import compare_panels
 
 PANELS = Kind(
@@ -33,6 +34,7 @@ PANELS = Kind(
     report=panels_report,
     text=text_of_run,
     pages=(PANELS_PAGE,),
+    check=problems_of_workers,
     evaluate=EVALUATE,
     action="Whose consensus?",
 )

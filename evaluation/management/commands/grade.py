@@ -27,7 +27,7 @@ class Command(RunCommand):
         """SET, the options of a grading, and whether to wait."""
         super().add_arguments(parser)
         add_option_arguments(parser, AqerParameters, files=False, groups={REMEDIES: COMPARED})
-        self.add_run_arguments(parser)
+        self.add_run_arguments(parser, AqerParameters)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""

@@ -27,7 +27,7 @@ class Command(RunCommand):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)
-            self.add_run_arguments(of_kind)
+            self.add_run_arguments(of_kind, kind.options)
             of_kind.add_argument(
                 "--output",
                 type=Path,

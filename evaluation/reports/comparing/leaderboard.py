@@ -130,10 +130,15 @@ def runs_of(question_set: QuestionSet) -> list[Run]:
 
 
 def run_compared(runs: Sequence[Run]) -> Run | None:
-    """Return the run of record among those of a set, else the newest; None without any."""
+    """Return the run of record among those of a set, else the newest; None without any.
+
+    Runs that scored no model are taken only where none of them scored one.
+    """
     of_record = RunOfRecord.objects.filter(run__in=runs).values_list("run_id", flat=True)
     ids = set(of_record)
-    return next((run for run in runs if run.pk in ids), runs[0] if runs else None)
+    scored = set(LLMScore.objects.filter(run__in=runs).values_list("run_id", flat=True))
+    some = [run for run in runs if run.pk in scored] or runs
+    return next((run for run in some if run.pk in ids), some[0] if some else None)
 
 
 def leaderboard_report(run: Run, correction: Correction = HOLM) -> LeaderboardReport:

@@ -291,7 +291,7 @@ def of_experts(
 
 
 def of_changes(has_changed: bool) -> Fact | None:
-    """Judge whether the data is still that of the run; None if it is."""
+    """Judge whether people's answers are still those of the run; None if they are."""
     return Fact("changes", "care", "since") if has_changed else None
 
 

@@ -11,6 +11,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms import alarm_counts
+from evaluation.reports.changes import DataChange
 from evaluation.reports.judged_answers import ExpertsCheck, experts_check
 from evaluation.reports.run import RunReport, run_report
 from evaluation.reports.trust import facts
@@ -23,17 +24,19 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class TrustReport:
-    """What speaks for and against a run, worst first."""
+    """What speaks for and against a run, worst first; `changed` is its data against that of now."""
 
     about: RunAbout
     verdict: Verdict
     facts: list[Fact]
+    changed: DataChange
 
 
 def trust_report(run: Run) -> TrustReport:
     """Return the report of a run that is done."""
-    found = sorted(_facts(run, run_report(run)), key=lambda fact: WORST_FIRST.index(fact.level))
-    return TrustReport(about(run), Verdict.of(found), found)
+    report = run_report(run)
+    found = sorted(_facts(run, report), key=lambda fact: WORST_FIRST.index(fact.level))
+    return TrustReport(about(run), Verdict.of(found), found, report.changed)
 
 
 def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
@@ -51,7 +54,7 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield fact_of_experts(experts_check(run))
     for fact in (
         facts.of_truncation(_warning(report, "truncated")),
-        facts.of_changes(report.changed.has_changed),
+        facts.of_changes(report.changed.of_people),
     ):
         if fact is not None:
             yield fact

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import rights
 from annotations.web.query import number
 from annotations.web.scope import RefusedError
-from evaluation.flow.aqer_summary import AqerSummary, summary_of
+from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import (
     alarm_evidence,
@@ -24,6 +24,7 @@ from evaluation.reports.alarms import (
     false_rings,
     outcomes_report,
 )
+from evaluation.reports.run import crowd_counts
 from evaluation.reports.signals import signals_of
 from evaluation.reviewing import (
     LONGEST_NOTE,
@@ -88,7 +89,7 @@ def alarms(request: HttpRequest, run: Run) -> Context:
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": outcomes_report(run),
-        "rings": false_rings(summary_of(run).counts.workers),
+        "rings": false_rings(crowd_counts(run)["workers"]),
     }
 
 
@@ -138,7 +139,7 @@ def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = 
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may = rights(request.user, run.version.question_set).edit
-    rings = false_rings(summary_of(run).counts.workers)
+    rings = false_rings(crowd_counts(run)["workers"])
     above = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
         **decided(run, [row.worker for row in evidence.workers.rows], may),

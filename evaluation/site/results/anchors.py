@@ -15,6 +15,7 @@ from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, user_id
 from evaluation import judging
 from evaluation.background import runs as lifecycle
+from evaluation.background.exclusions import leave_out_excluded
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
@@ -71,7 +72,8 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
         parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
-        started = lifecycle.queue(run.version, user_id(request), parameters, made_from=run)
+        options = leave_out_excluded(parameters, run.version)
+        started = lifecycle.queue(run.version, user_id(request), options, made_from=run)
     except OptionError as error:
         return _refused(request, run, error)
     messages.success(
@@ -102,7 +104,8 @@ def _grade(request: HttpRequest, run: Run) -> HttpResponse:
         parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
-        started = lifecycle.queue(run.version, user_id(request), parameters, made_from=run)
+        options = leave_out_excluded(parameters, run.version)
+        started = lifecycle.queue(run.version, user_id(request), options, made_from=run)
     except OptionError as error:
         return _refused(request, run, error)
     return redirect("admin:run", started.public_id)

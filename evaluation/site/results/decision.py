@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -11,6 +12,8 @@ from django.urls import reverse
 from annotations.models import rights
 from evaluation.kinds import kind_named
 from evaluation.models import Run, WorkerVerdict
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
 from evaluation.reports.alarms import outcomes_report
 from evaluation.reports.decision import Step, decision
 from evaluation.reports.remedies import remedies_report
@@ -19,12 +22,19 @@ from evaluation.site.results.page import Context, results_page, way_here
 from evaluation.site.results.remedies import (
     asked_what_if,
     decided,
+    link_to_add_models,
     without_each,
     without_one,
 )
 from evaluation.site.starting import start_link
 
 ASK = "ask"
+
+
+ADD_MODELS = (
+    "Answers of language models were added or changed since this run. A new run with the same "
+    "settings scores them. They change no person's grade."
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +67,25 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "remedies": remedies_report(run),
         "outcomes": outcomes_report(run),
         "next": _next_step(run, found.step, may),
+        "record": _record(run),
+        "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
+        "add_models": link_to_add_models(run) if may else "",
         "may": may,
         "without": without_each(run, [person.row for person in found.look_at], may),
         "what_if": tried,
         "what_if_link": without_one(run, tried.worker, tried.name) if tried and may else "",
     }
+
+
+def _record(run: Run) -> dict[str, Any]:
+    """Return the grading that exports use for the set, and whether it is the run of record."""
+    if hasattr(run, "of_record"):
+        return {"run": run, "is_chosen": True}
+    done = Run.objects.filter(
+        version__question_set=run.version.question_set_id, kind=GRADING, state=Run.State.DONE
+    )
+    counts = run_that_counts(done.select_related("of_record")) or run
+    return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
 
 
 def _decided_in(run: Run, made_of: Run | None) -> UUID | None:
@@ -83,8 +107,10 @@ def _next_step(run: Run, step: Step, may: bool) -> NextStep:
         return NextStep("Plan more answers", why, reverse("admin:results-planner", kwargs=ids))
     if may and step is Step.GRADE_AGAIN:
         again = reverse("admin:grade", kwargs={"set_id": question_set.public_id})
-        why = "Answers were added, changed or withdrawn since this run."
+        why = "People's answers were added, changed or withdrawn since this run."
         return NextStep("Grade again", why, f"{again}?like={run.public_id}")
+    if may and step is Step.ADD_MODELS:
+        return NextStep("Add the models", ADD_MODELS, link_to_add_models(run))
     if may and step is Step.ASK_MODELS:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "stand among your people."

@@ -13,10 +13,10 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from annotations.web.query import public_id
-from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import AlarmEntry
 from evaluation.reports.alarms.marks import OF_PEOPLE
+from evaluation.reports.run import crowd_counts
 from evaluation.reports.triage.verdicts import verdicts_of
 from evaluation.reports.what_if import WhatIf, what_if
 from evaluation.reports.workers import WorkerRow
@@ -61,7 +61,7 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
     if alarm.case == OF_QUESTIONS:
         found.append(_form(run, "Grade again with several right answers", camps="on"))
     if alarm.case in ("leverage", "concentrated_weight"):
-        n = max(1, summary_of(run).counts.workers)
+        n = max(1, crowd_counts(run)["workers"])
         cap = f"{min(1.0, CAP / n):.3g}"
         found.append(_form(run, "Grade again with a cap on each vote", weight_cap=cap))
     if alarm.case == "grader_disagreement":
@@ -84,6 +84,11 @@ def without_each(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dic
 def without_one(run: Run, worker: UUID, name: str) -> str:
     """Return the way to a grading without a worker."""
     return _form(run, "", **_excluding(run, [(worker, name)])).link
+
+
+def link_to_add_models(run: Run) -> str:
+    """Return the way to a grading of the same version and settings, which scores new models."""
+    return _form(run, "").link
 
 
 def asked_what_if(request: HttpRequest, run: Run) -> WhatIf | None:

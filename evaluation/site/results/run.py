@@ -15,14 +15,13 @@ from evaluation.charts.grades import MOST as MOST_WORKERS
 from evaluation.charts.questions import MOST as MOST_QUESTIONS
 from evaluation.charts.scales import three_digits
 from evaluation.models import Run
-from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
+from evaluation.reports import answers_are_the_same, question_rows, run_report, worker_rows
 from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.facts import run_facts
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.page import Context, question_link, results_page, worker_link
-from evaluation.site.results.remedies import decided
-from evaluation.steps.checkpoints import RunInputError
+from evaluation.site.results.remedies import decided, link_to_add_models
 
 LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
@@ -48,6 +47,7 @@ def results(request: HttpRequest, run: Run) -> Context:
         **decided(run, [row.worker for row in workers.rows], may),
         "title": f"People and questions of {report.about.name}",
         "report": report,
+        "add_models": link_to_add_models(run) if may else "",
         "alarms": alarms_report(run),
         "remedies": remedies_report(run),
         "search": search,
@@ -66,7 +66,7 @@ def results(request: HttpRequest, run: Run) -> Context:
             "convergence": convergence_chart(report.trace) if report.trace else None,
         },
         "facts": run_facts(run),
-        "same_inputs": _same_inputs(run) if asked.get("check") == "inputs" else None,
+        "same_inputs": answers_are_the_same(run) if asked.get("check") == "inputs" else None,
     }
 
 
@@ -95,10 +95,3 @@ def disagreement(run: Run, n_questions: int) -> Chart | None:
 
     rows = question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
     return questions_chart(rows, n_questions, link) if n_questions else None
-
-
-def _same_inputs(run: Run) -> bool:
-    try:
-        return inputs_are_the_same(run)
-    except RunInputError:  # no answer is left
-        return False

@@ -17,7 +17,7 @@ from annotations.models import rights
 from annotations.web.downloads import download
 from annotations.web.query import public_id
 from annotations.web.scope import RefusedError, user_id
-from evaluation.background import without
+from evaluation.background import exclusions
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.models import Run
 from evaluation.models.runs import LONGEST_NAME
@@ -67,15 +67,15 @@ def triage_apply(request: HttpRequest, run: UUID) -> HttpResponseBase:
     seen = [one for one in request.POST.get("verdicts", "").split(",") if one]
     status = 409
     try:
-        started = without.apply(shown, user_id(request), seen, **label.said())
-    except without.NobodyExcludedError:
+        started = exclusions.apply(shown, user_id(request), seen, **label.said())
+    except exclusions.NobodyExcludedError:
         problem = "Nobody is excluded: a run without nobody would be the same run."
-    except without.ChangedMeanwhileError:
+    except exclusions.ChangedMeanwhileError:
         problem = (
             "The decisions changed since this page was opened. Below is what would happen now: "
             "read it, then start the run."
         )
-    except without.OtherSettingsError:
+    except exclusions.OtherSettingsError:
         problem = (
             "This run is of another version of the platform, whose settings are not known any "
             "more. Grade anew, and leave the workers out there."

@@ -17,7 +17,12 @@ from evaluation.options import Problem, problem
 from evaluation.steps.asking.registration import chat_of
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import answers_of, model_answers_of
-from evaluation.steps.outside import judgements_of, mean_judgements
+from evaluation.steps.outside import (
+    judgements_of,
+    mean_judgements,
+    problems_of_workers,
+    without_workers,
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Loaded:
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> Loaded:
     """Read what is judged. Raises `RunInputError` where there is nothing."""
-    given = choose(parameters.grading(), answers_of(version.pk), model_answers_of(version.pk))
+    answers = without_workers(version, parameters.exclude_workers, answers_of(version.pk))
+    given = choose(parameters.grading(), answers, model_answers_of(version.pk))
     answered = given.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
@@ -85,7 +91,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> Loaded:
 def problems_at_start(
     version: QuestionSetVersion, user: Anybody, parameters: JudgeParameters
 ) -> list[Problem]:
-    """Return what only the database knows to be wrong: with the judge, and its prices."""
+    """Return what only the database knows to be wrong: judge, prices, and excluded workers."""
     if not parameters.judge:
         return [problem("no_judge", "judge")]
     model = _registered(parameters.judge, user)
@@ -100,7 +106,7 @@ def problems_at_start(
         chat_of(model)
     except ChatError as error:
         return [problem("judge_refused", "judge", reason=str(error))]
-    return []
+    return problems_of_workers(version, user, parameters)
 
 
 def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from evaluation.flow.multiqa.rewording import Rewording
 from evaluation.flow.multiqa.run_options import BY_KIND, MultiqaRunOptions
 from evaluation.options import Problem, problem
 from evaluation.steps.asking.registered import problems_with_models
+from evaluation.steps.outside import problems_of_workers, without_workers
 from evaluation.texts.matching import normalised
 
 UNANSWERABLE = "unanswerable"
@@ -121,14 +122,18 @@ def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> Loaded:
             elif row.question_id in place:
                 typed.append(TypedWording(place[row.question_id], row.text.strip(), row.kind))
         _note(TRANSLATION, translations, left_out)
-    return Loaded(items, typed, _crowd(version) if options.crowd else None, left_out)
+    crowd = _crowd(version, options.exclude_workers) if options.crowd else None
+    return Loaded(items, typed, crowd, left_out)
 
 
 def problems_at_start(
     version: QuestionSetVersion, user: Anybody, options: MultiqaRunOptions
 ) -> list[Problem]:
     """Return why such a run is not started: models, wordings, or nothing to judge replies by."""
-    problems = problems_with_models(user, options, ("models", "rewriter"), needed=("models",))
+    problems = [
+        *problems_with_models(user, options, ("models", "rewriter"), needed=("models",)),
+        *problems_of_workers(version, user, options, needed=False),
+    ]
     return problems or problems_with(load(version, options), options)
 
 
@@ -176,12 +181,13 @@ def _texts(values: object) -> list[str]:
     return [one for one in found if one]
 
 
-def _crowd(version: QuestionSetVersion) -> Answers | None:
+def _crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers | None:
     rows = Response.objects.filter(
         question__version=version, question__role__in=GRADED, state=Response.State.SUBMITTED
     ).exclude(question__text="")
     columns = ("pk", "submission__worker_id", "question__external_id", "text", "rejected")
     found = Answers.of(rows.order_by("pk").values_list(*columns))
+    found = without_workers(version, excluded, found)
     said = any(
         text.strip() and not rejected
         for text, rejected in zip(found.texts, found.rejected, strict=True)

@@ -28,6 +28,7 @@ from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.registered import chosen, problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.outside import problems_of_workers
 from evaluation.steps.umwp.people import peoples_answers
 from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
 from evaluation.steps.umwp.tables import ReplyRow, keep_findings
@@ -54,7 +55,7 @@ def ask_and_classify(turn: Turn) -> None:
     if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     turn.between_parts()
-    answers = list(peoples_answers(run.version))
+    answers = list(peoples_answers(run.version, parameters.exclude_workers))
     people = list(replies_of(answers, exclusions))
     study = study_replies(
         parameters.evaluation(), problems, replies, own_templates(), True, turn.report, people
@@ -80,7 +81,10 @@ def problems_at_start(
     version: QuestionSetVersion, user: Anybody, options: UmwpRunOptions
 ) -> list[Problem]:
     """Return why such a run is not started: no model, none of the user's, no question."""
-    found = problems_with_models(user, options, needed=("models",))
+    found = [
+        *problems_with_models(user, options, needed=("models",)),
+        *problems_of_workers(version, user, options, needed=False),
+    ]
     if found:
         return found
     if not version.questions.graded().exclude(text="").exists():

@@ -4,11 +4,13 @@ import io
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from annotations.models import Worker
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
 from evaluation.kinds.aqer.terminal import report_of_run
-from evaluation.models import Run
+from evaluation.models import Run, WorkerVerdict
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,6 +36,25 @@ def test_a_run_is_called_what_the_command_says(tides):
         call_command("grade", "tides", f"--name={'x' * 121}", "--no-wait")
     assert refused.value.returncode == 2
     assert Run.objects.count() == 2
+
+
+def test_whom_people_excluded_is_left_out_unless_the_command_says_otherwise(tides):
+    version = tides.latest_version()
+    before = Run.objects.create(
+        owner=tides.owner, version=version, state=Run.State.DONE, finished_at=timezone.now()
+    )
+    quinn = Worker.objects.get(external_id="Quinn")
+    WorkerVerdict.objects.create(
+        run=before, worker=quinn, kind="exclude", category="copied", decided_by=tides.owner
+    )
+    for command, out in (
+        (("grade", "tides"), ["Quinn"]),
+        (("run", "crowd-size", "tides"), ["Quinn"]),
+        (("grade", "tides", "--include-excluded"), []),
+        (("grade", "tides", "--exclude-workers=Uma"), ["Uma"]),
+    ):
+        call_command(*command, "--no-wait", stdout=io.StringIO())
+        assert Run.objects.latest("pk").parameters["exclude_workers"] == out
 
 
 def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):

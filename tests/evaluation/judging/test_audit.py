@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from django.utils import timezone
 
-from annotations.models import Response
+from annotations.models import Response, Worker
+from evaluation.judging import tasks
 from evaluation.judging.audit import (
     CannotDrawError,
     ask_for_audit,
@@ -22,6 +23,8 @@ from evaluation.models import (
     JudgementRequest,
     WorkerGrade,
 )
+from evaluation.triaging import decide
+from evaluation.triaging import take_back as take_back_verdict
 from tests.evaluation.judging_world import drawn, expert, grade
 from tests.evaluation.reports import world
 
@@ -74,6 +77,42 @@ def test_answers_whose_grades_chose_the_ranking_cannot_confirm_it_and_are_not_dr
     run.parameters = {}  # without anchors the grades chose nothing
     run.save()
     assert draw_audit(run, 2000, "random", False, 0).items.count() == 90
+
+
+def test_answers_of_excluded_workers_are_drawn_by_no_run_of_the_set(run):
+    def workers():
+        rows = run.audit.items.values_list("response__submission__worker__external_id", flat=True)
+        return set(rows)
+
+    run.parameters = {"exclude_workers": ["w003"]}
+    run.save()
+    WorkerGrade.objects.filter(run=run, worker__external_id="w003").update(
+        grade=None, grade_low=None, grade_high=None
+    )
+    out = Worker.objects.get(external_id="w005")
+    decide(run, out, run.owner, "exclude", "copied")
+    draw_audit(run, 2000, "random", False, 0)
+    assert workers() == {f"w{i:03}" for i in (1, 2, 4, 6, 7, 8, 9)}
+    assert run.audit.items.count() == 70  # 7 workers and 10 questions
+
+
+def test_who_is_excluded_after_the_draw_is_judged_by_nobody_any_more(run):
+    user, _ = expert(run)
+    audit = drawn(run, 90, experts=[user])
+    out = Worker.objects.get(external_id="w005")
+    of_out = audit.items.filter(response__submission__worker=out)
+    HumanJudgement.objects.create(response=of_out.first().response, expert=user, grade=3)
+    question_set = run.version.question_set
+    assert tasks.progress(question_set, user.pk).total == 90
+    decide(run, out, run.owner, "exclude", "copied")
+    # 1 of the 10 answers is judged already and stays.
+    assert tasks.progress(question_set, user.pk).total == 81
+    assert [(one.n_asked, one.n_done) for one in audit_progress(audit)] == [(81, 1)]
+    late, _ = expert(run, "lea")
+    ask_for_audit(audit, late.pk)
+    assert JudgementRequest.objects.filter(expert=late).count() == 80
+    take_back_verdict(run, out, run.owner)
+    assert tasks.progress(question_set, user.pk).total == 90
 
 
 def test_spread_over_the_questions_each_has_its_share_but_for_one(run):

@@ -19,6 +19,7 @@ from evaluation.reports import (
     worker_report,
     worker_rows,
 )
+from evaluation.reports.trust import trust_report
 from evaluation.reports.workers import all_worker_rows
 from tests.annotations import world as people
 from tests.evaluation.reports import world
@@ -200,6 +201,19 @@ def test_data_that_changed_since_is_told():
     assert (change.n_answers_then, change.n_answers_now, change.n_newer) == (24, 25, 1)
     Response.objects.filter(submission__worker__external_id="w001").delete()
     assert data_change(run).n_withdrawn == 6
+
+
+def test_answers_of_models_make_no_grade_of_people_old():
+    run = world.finished()
+    world.ask_model(run.version)
+    change = data_change(run)
+    assert (change.of_people, change.of_models, change.has_changed) == (False, True, True)
+    # 2 models and 6 questions, and one model more.
+    assert (change.n_of_models_then, change.n_of_models_now) == (12, 18)
+    assert "changes" not in {fact.name for fact in trust_report(run).facts}
+    Response.objects.filter(submission__worker__external_id="w001").delete()
+    assert data_change(run).of_people
+    assert "changes" in {fact.name for fact in trust_report(run).facts}
 
 
 def test_reasons_are_words():

@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.models import Question
-from evaluation.models import LanguageModel, LLMComparison, LLMScore
+from evaluation.models import LanguageModel, LLMComparison, LLMScore, Run, RunOfRecord
+from evaluation.models.runs import GRADING
 from evaluation.options import SITE
 from tests.annotations import world as people
 from tests.evaluation.reports import world
@@ -91,6 +92,21 @@ def test_a_run_without_models_says_so(site, rana):
     text = body(site.get(board(run)))
     assert "no_models" in states(text)
     assert site_sentence("comparison.no_models") in text
+
+
+def test_it_opens_with_the_newest_run_that_has_models(site, rana):
+    run = compared(rana)
+    bare = Run.objects.create(
+        owner=rana, version=run.version, state=Run.State.DONE, finished_at=run.finished_at
+    )
+    RunOfRecord.objects.create(
+        question_set=run.version.question_set, kind=GRADING, run=bare, chosen_at=run.finished_at
+    )
+    assert site.get(board(run)).context_data["run"] == run
+    asked = site.get(f"{board(run)}?run={bare.public_id}")
+    assert asked.context_data["run"] == bare
+    LLMScore.objects.all().delete()
+    assert site.get(board(run)).context_data["run"] == bare
 
 
 def test_one_model_stands_alone(site, rana):
@@ -223,7 +239,7 @@ def test_texts_of_models_and_questions_stay_texts(site, rana):
 
 def test_the_pages_take_a_constant_number_of_queries(site, rana, django_assert_max_num_queries):
     run = compared(rana)
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(27):
         site.get(board(run))
     with django_assert_max_num_queries(17 + FOR_THE_READER):
         site.get(pair_page(run, "Ox 2", "Ox 1"))

@@ -10,6 +10,7 @@ from django.urls import reverse
 from annotations.models import Response, Share, Worker
 from evaluation.kinds import kind_named
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
+from evaluation.models.runs_of_record import choose
 from evaluation.options import API, SITE
 from evaluation.reports.decision import Step, decision
 from evaluation.site.results.page import tabs_of
@@ -18,7 +19,7 @@ from evaluation.words.message import Message
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
 from tests.evaluation.site.conftest import FOR_THE_READER
-from tests.evaluation.site.handles import element_text
+from tests.evaluation.site.handles import element_text, states
 from tests.sentences import api_sentence, site_sentence
 
 pytestmark = pytest.mark.django_db
@@ -156,12 +157,32 @@ def test_a_step_is_the_first_that_there_is_reason_for(run):
     assert decision(run).step is Step.GRADE_AGAIN
 
 
+def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site, run):
+    run.parameters = {**run.parameters, "seed": 5}
+    run.save()
+    world.ask_model(run.version)
+    assert decision(run).step is Step.ADD_MODELS
+    response = site.get(at("results-run", run))
+    assert "models_added" not in states(response.content.decode())  # it is the next step
+    form = site.get(response.context_data["next"].link).context_data["form"]
+    assert form.initial["seed"] == 5
+    people = site.get(at("results-people", run)).content.decode()
+    assert "models_added" in states(people)
+    assert "answers_changed" not in states(people)
+    compared = site.get(f"{at('results-people', run)}?check=inputs")
+    assert compared.status_code == 200
+    alarm(run, workers=["w001"])
+    assert decision(run).step is Step.READ_ALARMS
+    assert "models_added" in states(shown(site, run))
+
+
 @pytest.mark.parametrize(
     ("step", "label"),
     [
         (Step.READ_ALARMS, "Read the evidence"),
         (Step.ASK_PEOPLE, "Plan more answers"),
         (Step.GRADE_AGAIN, "Grade again"),
+        (Step.ADD_MODELS, "Add the models"),
         (Step.ASK_MODELS, "Ask models"),
         (Step.TAKE_AWAY, "Download the grades"),
     ],
@@ -229,8 +250,23 @@ def test_the_page_takes_a_constant_number_of_queries(
 ):
     run = looked(world.finished(owner=rana, n_workers=n_workers, n_questions=12, n_models=3))
     alarm(run, workers=[f"w{i:03}" for i in range(1, n_workers // 2)])
-    with django_assert_max_num_queries(30 + FOR_THE_READER):
+    with django_assert_max_num_queries(31 + FOR_THE_READER):
         shown(site, run)
+
+
+def test_it_says_which_run_exports_use(site, run):
+    def said():
+        return re.search(r'data-record="([^"]+)"', shown(site, run))[1]
+
+    assert said() == "newest"  # nobody chose, and it is the only one
+    later = Run.objects.create(
+        owner=run.owner, version=run.version, state=Run.State.DONE, finished_at=run.finished_at
+    )
+    assert said() == "other-newest"
+    choose(later, run.owner)
+    assert said() == "other"
+    choose(run, run.owner)
+    assert said() == "this"
 
 
 def test_the_api_says_the_same(site, run):

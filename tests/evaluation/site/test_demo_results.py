@@ -17,7 +17,7 @@ from evaluation.models import (
     WorkerGrade,
     request_hash,
 )
-from evaluation.reports import inputs_are_the_same, models_report, run_report, worker_rows
+from evaluation.reports import answers_are_the_same, models_report, run_report, worker_rows
 
 pytestmark = [pytest.mark.model, pytest.mark.django_db(transaction=True)]
 
@@ -91,7 +91,7 @@ def test_the_demo_is_graded_and_every_page_shows_it(client):
     assert report.counts["questions"] == 16
     assert report.converged
     assert not report.changed.has_changed
-    assert inputs_are_the_same(run)
+    assert answers_are_the_same(run)
     grades = [row.grade.value for row in worker_rows(run).rows]
     assert grades == sorted(grades, reverse=True)
     assert (grades[0], grades[-1]) == (1, 0)

@@ -321,3 +321,23 @@ def test_pages_take_a_constant_number_of_queries(
     for address, most in zip(addresses, (20, 12, 16, 22), strict=True):
         with django_assert_max_num_queries(most + FOR_THE_READER):
             assert site.get(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "scores"),
+    [
+        ({}, ["graded", "raw"]),
+        ({"leave_one_out": True}, ["raw"]),  # grades are stretched from the raw score itself
+        ({"leave_one_out": True, "difficulty": True}, ["graded", "raw"]),
+    ],
+)
+def test_the_raw_score_is_the_mean_leave_one_out_score(site, rana, options, scores):
+    run = world.finished(owner=rana)
+    run.parameters = {**run.parameters, **options}
+    run.save()
+    text = site.get(reverse("admin:results-people", args=[run.public_id])).content.decode()
+    assert re.findall(r'data-score="(\w+)"', text) == scores
+    best = run.worker_grades.order_by("rank").first()
+    cells = re.search(rf"<bdi>{best.worker.external_id}</bdi>.*?</tr>", text, re.DOTALL)[0]
+    shown = re.findall(r'results-more">(0\.\d+)</td>', cells)
+    assert shown == [f"{best.raw:.3f}", f"{best.leave_one_out:.3f}"][-len(scores) :]

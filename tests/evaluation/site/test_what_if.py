@@ -12,6 +12,7 @@ from evaluation.models import Embedding, Run, WorkerGrade
 from evaluation.reports.what_if import what_if
 from evaluation.steps import what_if as steps
 from evaluation.words.what_if import NOT_AT_ONCE
+from tests.evaluation.reports import world
 from tests.evaluation.site.handles import states
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,6 +65,21 @@ def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     }
     Embedding.objects.first().delete()
     assert what_if(run, quinn.public_id).reason == "no_vectors"
+
+
+def test_answers_of_models_that_came_later_change_nothing_of_it(tides):
+    run = graded(tides)
+    quinn = worker_of(run, "Quinn").public_id
+    before = what_if(run, quinn)
+    world.ask_model(run.version)
+    assert what_if(run, quinn) == before
+    # A run from before the hash of people's answers was stored goes by the models that it scored.
+    Run.objects.filter(pk=run.pk).update(summary={**run.summary, "people_hash": ""})
+    run.refresh_from_db()
+    assert what_if(run, quinn) == before
+    assert before.reason == ""
+    Response.objects.filter(pk=Response.objects.first().pk).update(text="something else")
+    assert what_if(run, quinn).reason == "changed"
 
 
 def test_who_would_move_is_told_by_ranks_among_the_others(tides):

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from annotations.models import Response, Worker
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import HumanJudgement, Run
+from evaluation.models import HumanJudgement, Run, WorkerVerdict
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import load, parameters_of
 from evaluation.steps.outside import (
@@ -147,10 +147,15 @@ def test_suggested_answers_come_in_the_order_of_the_suggestion_without_the_withd
     pks = list(Response.objects.order_by("pk").values_list("pk", flat=True))
     run = with_suggestions(version, [pks[4], pks[1], pks[5]])
     Response.objects.filter(pk=pks[1]).delete()
-    with django_assert_num_queries(1):  # with their questions and workers
+    with django_assert_num_queries(2):  # with their questions and workers; whom people excluded
         found = suggested_anchors(run)
         told = [(one.submission.worker.external_id, one.question.external_id) for one in found]
     assert told == [("cy", "r1"), ("cy", "r2")]
+    cy = Response.objects.get(pk=pks[4]).submission.worker
+    WorkerVerdict.objects.create(
+        run=run, worker=cy, kind="exclude", category="copied", decided_by=run.owner
+    )
+    assert suggested_anchors(run) == []
 
 
 def test_a_run_that_suggested_nothing_has_no_suggested_answers(version):

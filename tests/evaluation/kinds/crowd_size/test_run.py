@@ -3,17 +3,19 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
 from django.utils.html import escape
 from rest_framework.test import APIClient
 
-from annotations.models import Response
+from annotations.models import Response, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
 from evaluation.models import RunData
+from evaluation.options import OptionError
 from evaluation.steps.crowd_size import ASIDE
 from evaluation.words.message import Message
 from tests.evaluation.kinds.crowds import crowd_set, let_an_expert_judge
@@ -124,3 +126,13 @@ def test_without_judgements_it_says_so(client, rivers):
     client.force_login(rivers.owner)
     said = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
     assert site_sentence("crowd_size.by_crowd", workers=9) in said
+
+
+def test_excluded_workers_are_not_read(rivers):
+    out = Worker.objects.filter(submissions__version__question_set=rivers).first()
+    everybody = done(rivers)
+    fewer = done(rivers, replace(QUICK, exclude_workers=(out.external_id,)))
+    assert (everybody.summary["workers"], fewer.summary["workers"]) == (9, 8)
+    assert everybody.input_hash != fewer.input_hash
+    with pytest.raises(OptionError):
+        done(rivers, replace(QUICK, exclude_workers=("nobody of this name",)))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -9,7 +10,7 @@ from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.exchange.importing import import_answers, import_questions
-from annotations.models import QuestionSet, Response
+from annotations.models import QuestionSet, Response, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.panels.parameters import PanelsParameters
@@ -17,7 +18,7 @@ from evaluation.flow.panels.summary import PanelsSummary
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
-from evaluation.options import API, SITE
+from evaluation.options import API, SITE, OptionError
 from evaluation.reports.panels import CALLED
 from evaluation.words.message import Message
 from tests.evaluation.kinds.crowds import write
@@ -140,3 +141,13 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     said = page(client, "compare-models", rivers.public_id)
     assert SITE.said(PanelsSummary.of(run.summary).messages[0]) in said
     assert reverse("admin:results-run", args=[run.public_id]) in said
+
+
+def test_excluded_workers_are_not_read(rivers):
+    out = Worker.objects.filter(submissions__version__question_set=rivers).first()
+    everybody = done(rivers)
+    fewer = done(rivers, replace(QUICK, exclude_workers=(out.external_id,)))
+    assert (everybody.summary["workers"], fewer.summary["workers"]) == (9, 8)
+    assert everybody.input_hash != fewer.input_hash
+    with pytest.raises(OptionError):
+        done(rivers, replace(QUICK, exclude_workers=("nobody of this name",)))

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.models import Response, Submission, Worker
-from evaluation.background.without import (
+from evaluation.background.exclusions import (
     ChangedMeanwhileError,
     NobodyExcludedError,
     OtherSettingsError,

@@ -1,0 +1,142 @@
+"""Workers whom people excluded: left out of every later run of the question set.
+
+The decisions are rows of `WorkerVerdict`. A run names whom it leaves out in its option
+`exclude_workers`; whoever starts a run begins with the workers who are excluded from its set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+
+from annotations.exchange.ids import clean_id
+from annotations.exchange.reading.answers import cleaned
+from annotations.models import QuestionSetVersion, Worker
+from evaluation.background import runs as lifecycle
+from evaluation.kinds import kind_of
+from evaluation.models import Run, WorkerVerdict
+from evaluation.options import Parameters
+from evaluation.steps.outside import answering
+from evaluation.triaging import excluded
+
+EXCLUDE = "exclude_workers"
+"""The option that names whom a run leaves out."""
+
+OptionsT = TypeVar("OptionsT", bound=Parameters)
+
+
+class NobodyExcludedError(RuntimeError):
+    """Nobody is excluded: there is nothing to apply."""
+
+
+class ChangedMeanwhileError(RuntimeError):
+    """The decisions are not those that were shown."""
+
+
+class OtherSettingsError(RuntimeError):
+    """The run has settings that this version of the platform does not know."""
+
+
+def excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
+    """Return ids of the workers of a version whom people excluded from its question set.
+
+    By their own ids, as people know them; by the platform's where several have the same.
+    """
+    workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
+    return _Known(version).ids_of(workers) if workers else ()
+
+
+def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
+    """Return options that also leave out the workers whom people excluded from the set.
+
+    Options of a kind of run that reads no people's answers come back as they are.
+    """
+    if not takes_exclusions(options):
+        return options
+    before: Any = getattr(options, EXCLUDE)
+    ids: dict[str, Any] = {EXCLUDE: tuple(dict.fromkeys([*before, *excluded_ids(version)]))}
+    return replace(options, **ids)
+
+
+def takes_exclusions(options: Parameters | type[Parameters]) -> bool:
+    """Return whether runs of some options can leave workers out."""
+    return EXCLUDE in options.options()
+
+
+@transaction.atomic
+def apply(
+    run: Run,
+    owner_id: int,
+    shown: Sequence[str] | None = None,
+    *,
+    name: str = "",
+    notes: str = "",
+) -> Run:
+    """Start a run of the same version and settings without the excluded, and keep why.
+
+    Whom the run left out already stays out, and so does who was excluded in another run of the set.
+    `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
+    NobodyExcludedError, ChangedMeanwhileError, OtherSettingsError, `OptionError` and `LabelError`
+    as `lifecycle.queue` does.
+    """
+    verdicts = excluded(run)
+    if shown is not None and {_uuid(one) for one in shown} != {
+        verdict.public_id for verdict in verdicts
+    }:
+        raise ChangedMeanwhileError
+    if not verdicts:
+        raise NobodyExcludedError
+    options = leave_out_excluded(options_without(run, verdicts), run.version)
+    started = lifecycle.queue(
+        run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
+    )
+    through = WorkerVerdict.applied_in.through
+    through.objects.bulk_create(
+        through(workerverdict_id=verdict.pk, run_id=started.pk) for verdict in verdicts
+    )
+    return started
+
+
+def options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
+    """Return the options of a run, with the workers of these verdicts left out as well."""
+    options: Any
+    try:
+        options = kind_of(run).options.of_dict(run.parameters)
+    except LookupError:
+        raise OtherSettingsError from None
+    known = _Known(run.version)
+    # Who withdrew all answers since has none that could vote.
+    before = [one for one in options.exclude_workers if known.has(one)]
+    ids = known.ids_of([verdict.worker for verdict in verdicts])
+    return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
+
+
+class _Known:
+    """The workers who answered a version, by their own and public ids."""
+
+    def __init__(self, version: QuestionSetVersion) -> None:
+        self._names = dict(answering(version).values_list("public_id", "external_id"))
+        self._times = Counter(self._names.values())
+
+    def has(self, one: str) -> bool:
+        return clean_id(one) in self._times or _uuid(one) in self._names
+
+    def ids_of(self, workers: Collection[Worker]) -> tuple[str, ...]:
+        return tuple(self._id_of(one) for one in workers if one.public_id in self._names)
+
+    def _id_of(self, worker: Worker) -> str:
+        name = worker.external_id
+        one_line = len(name.splitlines()) == 1 and cleaned(name) == name
+        return name if one_line and self._times[name] == 1 else str(worker.public_id)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

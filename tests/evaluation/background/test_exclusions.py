@@ -1,0 +1,85 @@
+"""Workers whom people excluded: every later run of the set begins without them."""
+
+import pytest
+
+from annotations.models import Response, Worker
+from evaluation.background.exclusions import excluded_ids, leave_out_excluded, takes_exclusions
+from evaluation.flow.asking.options import AskOptions
+from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
+from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds import run_kinds
+from evaluation.models import Run
+from evaluation.triaging import decide, take_back
+from tests.evaluation.reports import world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run():
+    """4 workers, 6 questions that all of them answered."""
+    return world.finished()
+
+
+def another_run(run):
+    """A second finished run of the same version, with the same grades."""
+    second = Run.objects.create(
+        owner=run.owner, version=run.version, state=Run.State.DONE, finished_at=run.finished_at
+    )
+    rows = list(run.worker_grades.all())
+    for row in rows:
+        row.pk, row.run = None, second
+    type(rows[0]).objects.bulk_create(rows)
+    return second
+
+
+def worker(name):
+    return Worker.objects.get(external_id=name)
+
+
+def test_an_exclusion_in_one_run_counts_for_the_set(run):
+    later = another_run(run)
+    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    decide(later, worker("w004"), run.owner, "exclude", "copied")
+    assert excluded_ids(run.version) == ("w002", "w004")
+    asked = leave_out_excluded(AqerParameters(exclude_workers=("w001", "w004")), run.version)
+    assert asked.exclude_workers == ("w001", "w004", "w002")
+
+
+def test_the_newest_decision_counts_whichever_run_it_was_made_in(run):
+    later = another_run(run)
+    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    decide(later, worker("w002"), run.owner, "accept")
+    assert excluded_ids(run.version) == ()
+    take_back(later, worker("w002"), run.owner)
+    assert excluded_ids(run.version) == ("w002",)
+    take_back(run, worker("w002"), run.owner)
+    assert excluded_ids(run.version) == ()
+
+
+def test_who_answered_nothing_in_the_version_is_not_named(run):
+    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    Response.objects.filter(submission__worker=worker("w002")).update(state="draft")
+    assert excluded_ids(run.version) == ()
+
+
+def test_two_workers_of_one_id_are_told_apart(run):
+    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    out = worker("w002")
+    Worker.objects.filter(external_id="w003").update(external_id="w002", panel="another")
+    assert excluded_ids(run.version) == (str(out.public_id),)
+
+
+def test_every_kind_of_run_that_reads_people_can_leave_them_out():
+    can = {name for name, kind in run_kinds().items() if takes_exclusions(kind.options)}
+    reads = {name for name, kind in run_kinds().items() if kind.reads_people}
+    assert reads == can
+    assert {"aqer", "crowd-size", "panels", "multiqa", "umwp", "judge"} <= can
+
+
+def test_options_of_a_kind_that_reads_nobody_stay(run):
+    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    options = AskOptions()
+    assert leave_out_excluded(options, run.version) is options
+    asked = leave_out_excluded(CrowdSizeParameters(), run.version)
+    assert asked.exclude_workers == ("w002",)
