@@ -87,6 +87,7 @@ class UploadForm(forms.Form):
         "answer. Otherwise it is put aside, and stored beside the answer.",
     )
 
+    repair = forms.BooleanField(label="Add missing commas, and tell me where", required=False)
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         required=False,
@@ -113,6 +114,10 @@ class UploadForm(forms.Form):
                 f"{LARGEST // 1024**2} MB."
             )
             file.widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
+        if kind.accept:
+            file = self.fields["file"]
+            file.help_text = f"{kind.accept.replace(',', ', ')}, at most {LARGEST // 1024**2} MB."
+            file.widget.attrs["accept"] = kind.accept
         if kind.initial:
             for name, value in kind.initial.items():
                 self.fields[name].initial = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,9 +21,11 @@ from annotations.exchange.reading.source import stored_source
 from annotations.models import QuestionSet, Response, Upload
 from annotations.models.uploads import LONGEST_NAME, sweep
 from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, user_id
+from annotations.web.scope import editable, maker, user_id
 from annotations.web.upload_kinds import KINDS, WIZARD, Report, UploadKind
 
+LONGEST_SET_NAME = 190
+"""Characters of a file's name that a set is called by; a number may follow."""
 SOME = 3
 """Ids of questions that a page shows."""
 
@@ -42,20 +45,8 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
         too_large = bool(request.META.get("UPLOAD_TOO_LARGE"))
         form = UploadForm(sort, posted, files, too_large=too_large)
         if form.is_valid():
-            file = form.cleaned_data["file"]
-            sweep()
-            staged = Upload(
-                owner_id=user_id(request),
-                question_set=question_set,
-                kind=kind,
-                name=Path(file.name).name[:LONGEST_NAME],
-                columns=form.cleaned_data.get("columns", ""),
-                options=form.options(),
-            )
-            with staged.whole():
-                staged.file.save("", file, save=False)
-                read_upload(staged, question_set, sort, dry_run=True)
-            return _to_page(question_set, staged)
+            file, named = form.cleaned_data["file"], form.cleaned_data.get("columns", "")
+            return try_upload(request, question_set, sort, file, form.options(), named)
     context = {
         "title": f"Upload {sort.title}",
         "breadcrumbs": breadcrumbs(question_set),
@@ -67,6 +58,30 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     return TemplateResponse(
         request, "annotations/upload.html", context, status=400 if form.errors else 200
     )
+
+
+def try_upload(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    kind: UploadKind,
+    file: Any,
+    options: dict[str, Any],
+    columns: str = "",
+) -> HttpResponseRedirect:
+    """Keep a file that was sent, try to import it, and lead to what it would do."""
+    sweep()
+    staged = Upload(
+        owner_id=user_id(request),
+        question_set=question_set,
+        kind=kind.slug,
+        name=Path(file.name).name[:LONGEST_NAME],
+        columns=columns,
+        options=options,
+    )
+    with staged.whole():
+        staged.file.save("", file, save=False)
+        read_upload(staged, question_set, kind, dry_run=True)
+    return _to_page(question_set, staged)
 
 
 def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
@@ -89,6 +104,7 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "kind": sort,
         "staged": staged,
         "hidden_problems": staged.n_problems - len(staged.problems),
+        "begins": _begun_version(staged),
         "may_grade": staged.state == Upload.State.DONE
         and sort.door == UploadKind.door
         and _has_answers(question_set),
@@ -104,6 +120,15 @@ def _some_questions(question_set: QuestionSet) -> list[str]:
     return list(version.questions.order_by("position").values_list("external_id", flat=True)[:SOME])
 
 
+def _begun_version(staged: Upload) -> int | None:
+    """Return the number of the version that a checked file begins; None if it begins no further."""
+    if staged.state != Upload.State.CHECKED or not KINDS[staged.kind].brings_questions:
+        return None
+    latest = staged.question_set.latest_version()
+    number = int((staged.report or {}).get("version", 0))
+    return number if latest is not None and number > latest.number else None
+
+
 def _has_answers(question_set: QuestionSet) -> bool:
     """Whether there is something to grade."""
     return Response.objects.filter(question__version__question_set=question_set).exists()
@@ -111,9 +136,13 @@ def _has_answers(question_set: QuestionSet) -> bool:
 
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Import the file; a second click finds it done."""
+    """Import the file, on request into a new set; a second click finds it done."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     staged = staged_upload(request, question_set, token)
+    may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
+    if request.POST.get("into") == "new" and may_move:
+        question_set = staged.question_set = _new_set(request, staged.name)
+        staged.save(update_fields=["question_set"])
     if staged.state == Upload.State.CHECKED and staged.file:
         try:
             read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
@@ -121,6 +150,16 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
             messages.warning(request, f"{staged.name} was discarded; nothing was imported.")
             return redirect("admin:question-set", question_set.public_id)
     return _to_page(question_set, staged)
+
+
+def _new_set(request: HttpRequest, file: str) -> QuestionSet:
+    """Make a set that is called like a file, with a number if there is such a set."""
+    owner, name = maker(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
+    taken = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
+    names = (name if number == 1 else f"{name} {number}" for number in count(1))
+    return QuestionSet.objects.create(
+        owner_id=owner, name=next(one for one in names if one not in taken)
+    )
 
 
 @require_POST

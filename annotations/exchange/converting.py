@@ -88,7 +88,7 @@ def _answers(stage: StagedBatch) -> Iterator[Sequence[object]]:
     names = list(stage.questions)
     for answer in stage.fresh():
         worker = stage.workers[answer.worker]
-        extra = extra_values(answer.extra, [])
+        extra = extra_values(answer.extra, stage.file.kept_aside)
         times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
         yield (
             worker.name,

@@ -73,14 +73,18 @@ class StartFile:
     name : of the field. title, words : what the file holds, for people.
     accept : endings and media types that the page offers.
     switches : boxes to tick beside it, by name, with what they say.
-    take : reads it into a question set, told which switches are on and the key of the user who
-        sent it; returns lines of what was read. Raises `annotations.exchange.InputError`.
+    upload : the slug of its kind of upload (`annotations.web.upload_kinds`), whose options are the
+        switches: what it would add is shown before it is stored.
+    take : without `upload`, reads it at once into a question set, told which switches are on and
+        the key of the user who sent it; returns lines of what was read. Raises
+        `annotations.exchange.InputError`.
     """
 
     name: str
     title: str
     words: str
-    take: Callable[[QuestionSet, Source, Mapping[str, bool], int], Sequence[str]]
+    take: Callable[[QuestionSet, Source, Mapping[str, bool], int], Sequence[str]] | None = None
+    upload: str = ""
     accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
     switches: Mapping[str, str] = field(default_factory=dict)
     most_bytes: int = 20 * 1024**2

@@ -26,7 +26,7 @@ from evaluation.models.runs import GRADING
 from evaluation.reports import consensus_report
 from evaluation.reports.called import file_of
 from evaluation.reports.lists import in_short
-from evaluation.site.question_set import chosen
+from evaluation.site.question_set import chosen, draft_beside
 
 RUNS_OFFERED = 20
 FORMATS = (
@@ -138,7 +138,7 @@ def export_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseB
 def _version(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, QuestionSetVersion | None]:
     question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
     versions = list(question_set.versions.order_by("-number"))
-    return question_set, chosen(versions, request.GET.get("version"))
+    return question_set, chosen(question_set, versions, request.GET.get("version"))
 
 
 def _file(
@@ -225,6 +225,7 @@ def _page(
         "question_set": question_set,
         "notice": question_set.notice,
         "version": version,
+        "draft": draft_beside(list(question_set.versions.order_by("-number")), version),
         "sections": sections,
     }
     return TemplateResponse(request, "admin/export.html", context, status=status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -46,7 +46,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a set; `version` picks an older version."""
     shown = visible_or_404(request, QuestionSet.objects.all(), set_id)
     versions = list(shown.versions.order_by("-number"))
-    version = chosen(versions, request.GET.get("version"))
+    version = chosen(shown, versions, request.GET.get("version"))
     runs = list(
         in_short(visible(request, Run.objects.all()))
         .filter(version__question_set=shown, archived_at=None)
@@ -65,6 +65,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "to_judge": progress(shown, user_id(request)),
         "versions": versions,
         "version": version,
+        "draft": draft_beside(versions, version),
         "runs": listed(runs),
         "record": record_of(shown) if runs else None,
         "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
@@ -88,12 +89,32 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "admin/question_set.html", context)
 
 
-def chosen(versions: list[QuestionSetVersion], wanted: str | None) -> QuestionSetVersion | None:
-    """Return the version of that number, else the latest, else None."""
+def chosen(
+    question_set: QuestionSet, versions: list[QuestionSetVersion], wanted: str | None
+) -> QuestionSetVersion | None:
+    """Return the version of that number, else the newest that has answers, else the newest.
+
+    `versions` are those of the set, the newest first.
+    """
     for version in versions:
         if str(version.number) == wanted:
             return version
-    return versions[0] if versions else None
+    if len(versions) < 2:  # most sets have one: no query then
+        return versions[0] if versions else None
+    answered = Response.objects.filter(
+        question__version=OuterRef("pk"), state=Response.State.SUBMITTED
+    )
+    newest = question_set.versions.filter(Exists(answered)).order_by("-number").first()
+    return newest or versions[0]
+
+
+def draft_beside(
+    versions: list[QuestionSetVersion], shown: QuestionSetVersion | None
+) -> dict[str, Any] | None:
+    """Return the draft that follows the version that is shown, with its questions; else None."""
+    if not versions or versions[0] == shown or versions[0].is_published:
+        return None
+    return {"number": versions[0].number, "n_questions": versions[0].questions.count()}
 
 
 def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page[dict[str, Any]]:

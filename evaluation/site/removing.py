@@ -7,13 +7,23 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.models import AuditEntry, QuestionSet
+from annotations.exchange.importing.target import locked
+from annotations.models import (
+    AuditEntry,
+    Collection,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+    WritingProject,
+)
 from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
 from annotations.web.scope import editable, manageable, user_id, visible
 from annotations.web.texts import with_code
@@ -88,6 +98,52 @@ def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = manageable(request, QuestionSet.objects.all(), set_id)
     form = ConfirmForm(shown.name, request.POST or None)
     return _delete(request, shown, form, breadcrumbs(shown))
+
+
+def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask, then delete the draft of a set that has an earlier version, if nothing hangs on it."""
+    shown = editable(request, QuestionSet.objects.all(), set_id)
+    back = reverse("admin:question-set", args=[shown.public_id])
+    with transaction.atomic():
+        draft = locked(shown).latest_version()
+        if draft is None or draft.is_published or draft.number == 1:
+            messages.info(request, "There is no draft to discard.", "no_draft")
+            return redirect(back)
+        if _is_in_use(draft):
+            said = f"Version {draft.number} has answers or runs, or is open to people: it stays."
+            messages.error(request, said, "draft_in_use")
+            return redirect(back)
+        if request.method == "POST":
+            draft.translations.all().delete()
+            draft.questions.all().delete()
+            draft.passages.all().delete()
+            draft.delete()
+            said = f"The draft of version {draft.number} is discarded."
+            messages.success(request, said, "draft_discarded")
+            return redirect(back)
+        n_questions = draft.questions.count()
+    plural = "" if n_questions == 1 else "s"
+    context = {
+        "title": f"Discard the draft of version {draft.number}?",
+        "breadcrumbs": breadcrumbs(shown),
+        "text": f"The draft and its {n_questions:,} question{plural} will be deleted. Version "
+        f"{draft.number - 1} and its answers stay.",
+        "button": "Discard the draft",
+        "back": back,
+    }
+    return TemplateResponse(request, "annotations/confirm.html", context)
+
+
+def _is_in_use(version: QuestionSetVersion) -> bool:
+    """Whether answers, runs, a collection or a writing project hang on a version."""
+    answers = Response.objects.filter(question__version=version)
+    return (
+        answers.exists()
+        or Submission.objects.filter(version=version).exists()
+        or Run.objects.filter(version=version).exists()
+        or Collection.objects.filter(version=version).exists()
+        or WritingProject.objects.filter(version=version).exists()
+    )
 
 
 @require_POST

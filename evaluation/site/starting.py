@@ -7,19 +7,21 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from annotations.desk.uploads import try_upload
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
 from annotations.web.texts import with_code
+from annotations.web.upload_kinds import KINDS
 from evaluation.background import runs as lifecycle
 from evaluation.background.exclusions import excluded_ids
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
@@ -74,8 +76,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
-            _take(request, question_set, file)
-            return redirect(request.get_full_path())
+            return _take(request, question_set, file) or redirect(request.get_full_path())
     version = lifecycle.version_to_grade(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
@@ -162,18 +163,23 @@ def _foreseen(
     return kind.start.foreseen(version, request.user, options)
 
 
-def _take(request: HttpRequest, question_set: QuestionSet, file: StartFile) -> None:
-    """Take a file into the set, or say line by line what is wrong with it."""
+def _take(
+    request: HttpRequest, question_set: QuestionSet, file: StartFile
+) -> HttpResponseRedirect | None:
+    """Lead to what a file would add, or take it into the set and say what was wrong with it."""
     sent: Any = request.FILES.get(file.name)
     if sent is None:
         messages.error(request, "Choose a file.")
-        return
+        return None
     if sent.size is None or sent.size > file.most_bytes:
         messages.error(request, f"The file is larger than {filesizeformat(file.most_bytes)}.")
-        return
+        return None
+    switches = {one: one in request.POST for one in file.switches}
+    if file.upload:
+        return try_upload(request, question_set, KINDS[file.upload], sent, switches)
+    assert file.take is not None
     source = bytes_source(sent.name or file.name, sent.read())
     try:
-        switches = {one: one in request.POST for one in file.switches}
         lines = file.take(question_set, source, switches, user_id(request))
     except InputError as error:
         for problem in error.problems[:SHOWN]:
@@ -183,6 +189,7 @@ def _take(request: HttpRequest, question_set: QuestionSet, file: StartFile) -> N
     else:
         for line in lines:
             messages.success(request, line)
+    return None
 
 
 def _told(problem: Problem) -> str:

@@ -1,8 +1,13 @@
-"""Files of model answers, as one more kind of upload."""
+"""Files of model answers, and of questions for runs on models, as further kinds of upload."""
 
 from __future__ import annotations
 
 from annotations.exchange.header import ColumnNames
+from annotations.exchange.importing import (
+    import_prompts,
+    import_several_answers,
+    import_word_problems,
+)
 from annotations.web.upload_kinds import UploadKind, register
 from evaluation.imports import import_model_answers
 
@@ -19,5 +24,51 @@ register(
         ("keep_thinking",),
         names_questions=True,
         knows_who=True,
+    )
+)
+
+register(
+    UploadKind(
+        "several-answers",
+        "questions with their right answers",
+        "A JSON list as published with MAQA. An answer may be a list of spellings of one answer.",
+        '[{"question": "Which rivers flow through Ulm?", "answer": ["Danube", "Iller", "Blau"]}]',
+        "",
+        ColumnNames.parse,
+        import_several_answers,
+        knows_who=True,
+        accept=".json,.jsonl",
+        brings_questions=True,
+    )
+)
+register(
+    UploadKind(
+        "word-problems",
+        "math word problems",
+        "The file of UMWP, or one like it: an object on each line.",
+        '{"id": 1, "question": "Ann has 3 pens and buys 2. How many has she?", '
+        '"answerable": true, "answer": [5]}',
+        "",
+        ColumnNames.parse,
+        import_word_problems,
+        knows_who=True,
+        accept=".jsonl,.ndjson,.json",
+        brings_questions=True,
+    )
+)
+register(
+    UploadKind(
+        "prompts",
+        "prompts in several wordings",
+        "A JSON file of the ELOQUENT robustness task: items, each with its wordings and their "
+        "languages.",
+        '"items": [{"id": "1", "variants": [{"lang": "en", "prompt": "Tides, why?"}]}]',
+        "",
+        ColumnNames.parse,
+        import_prompts,
+        ("repair",),
+        knows_who=True,
+        accept=".json",
+        brings_questions=True,
     )
 )

@@ -36,6 +36,7 @@ urlpatterns = [
     path(f"{SET}wave/", waves.new_wave, name="new-wave"),
     path(f"{SET}earlier-wave/", waves.link_wave, name="link-wave"),
     path("archived/", removing.archived, name="archived"),
+    path(f"{SET}draft/discard/", removing.discard_draft, name="draft-discard"),
     path(f"{SET}archive/", removing.archive_set, name="question-set-archive"),
     path(f"{SET}restore/", removing.restore_set, name="question-set-restore"),
     path(f"{SET}imports/", imports.imports, name="imports"),

@@ -147,6 +147,7 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:question-set-restore": BUTTON,
     "admin:question-set-publish": BUTTON,
     "admin:question-set-delete": [Bad({"name": NOBODY}, ("name",), "Nothing was deleted")],
+    "admin:draft-discard": CONFIRMS,
     "admin:run-archive": BUTTON,
     "admin:run-restore": BUTTON,
     "admin:run-delete": CONFIRMS,

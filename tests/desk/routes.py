@@ -105,6 +105,7 @@ ROUTES: dict[str, Route] = {
     "admin:question-set-archive": post(EDITS_QUESTIONS),
     "admin:question-set-restore": post(EDITS_QUESTIONS),
     "admin:question-set-delete": form(MANAGES),
+    "admin:draft-discard": form(EDITS_QUESTIONS),
     "admin:run-archive": post(EDITS_ANSWERS),
     "admin:run-restore": post(EDITS_ANSWERS),
     "admin:run-delete": form(EDITS_ANSWERS),

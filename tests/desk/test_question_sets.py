@@ -76,14 +76,16 @@ def test_questions_that_share_a_position_are_listed_once_each_with_their_answers
     address = reverse("admin:question-set", args=[world.set.public_id])
     listed, after = [], ""
     while True:
-        page = signed_in.get(address, {"after": after} if after else {}).context["page"]
+        more = {"after": after} if after else {}
+        page = signed_in.get(address, {"version": 2, **more}).context["page"]
         listed += page.rows
         after = page.next
         if not after:
             break
     assert [row["external_id"] for row in listed] == ["q1", "q2", *(f"r{n:02}" for n in range(49))]
     assert [row["n_answers"] for row in listed] == [0] * 51
-    older = signed_in.get(address, {"version": 1}).context["page"]
+    # Without a number it is the newest version that has answers.
+    older = signed_in.get(address).context["page"]
     assert [row["n_answers"] for row in older] == [3, 3]
 
 

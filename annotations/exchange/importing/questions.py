@@ -139,7 +139,7 @@ def import_questions(
             version = version.copy()
             passages = {row.external_id: row.pk for row in version.passages.all()}
             notes.append(
-                f"Version {version.number} was opened as a copy of version {version.number - 1}, "
+                f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
         start = next_position(row.position for row in stored.values())

@@ -83,7 +83,7 @@ def import_word_problems(
         if fresh and version.is_published:
             version = version.copy()
             notes.append(
-                f"Version {version.number} was opened as a copy of version {version.number - 1}, "
+                f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
         start = next_position(version.questions.values_list("position", flat=True))

@@ -372,7 +372,7 @@ PRESETS = {
         ),
         Preset(
             "prolific",
-            "Prolific: a survey with the column PROLIFIC_PID",
+            "Prolific: a survey that recorded Prolific's ids",
             "The file of the survey tool, in which Prolific's ids were recorded.",
             _is_survey_of_panel,
             _wide,

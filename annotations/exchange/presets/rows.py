@@ -49,6 +49,8 @@ from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+TRIAL = "test"
+"""What authors of a survey write into every box when they try it."""
 TOTALS = "rows of totals"
 TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
 """What stands in place of a worker in a row below the table."""
@@ -252,6 +254,11 @@ class MappedRows:
             ):
                 self.skipped[TOTALS] += 1
                 continue
+            if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
+                self.table.warnings.append(
+                    f"Worker {worker} (line {line}) answered “{TRIAL}” to every question. Delete "
+                    "the row from the file if it is your own trial."
+                )
             first = self.n_rows
             self.n_rows += len(texts)
             self.n_people += 1

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotations.exchange.column_names import plain_name, plain_names
 from annotations.exchange.presets.values import said, written
 from annotations.exchange.problems import InputError
 
@@ -30,6 +31,13 @@ DOCUMENT_KEYS = frozenset(
 LABEL_KEYS = ("label", "labels", "cats")
 WORKER_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotator", "user")
 ANSWERS_KEYS = ("answers", "responses")
+ENTRY_WORKERS = (*WORKER_KEYS, "annotator_id", "user_id", "rater", "rater_id", "coder", "labeler")
+ENTRY_ANSWERS = ("answer", "response", "text", "value", "annotation", "explanation", "reply")
+LISTS_OF_WORKERS = plain_names(
+    "annotators annotatorids workers workerids users userids raters raterids participants "
+    "participantids coders labelers"
+)
+"""Keys whose lists say who gave each entry of a list of answers beside them."""
 
 
 def records_of(document: Any, file: str) -> Any:
@@ -68,7 +76,51 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
             {worker: written(record[worker]), "question": question, "response": written(answer)}
             for question, answer in nested.items()
         ]
-    return None
+    entries = _entries_of(record)
+    return list(_of_entries(record, *entries)) if entries else None
+
+
+def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
+    """Return the keys of a record that hold its answers, and who gave which; None without any.
+
+    Data hubs have a list of objects with a worker and an answer, or one list of each.
+    """
+    lists = {key: one for key, one in record.items() if isinstance(one, list) and one}
+    of_objects = {}
+    for key, entries in lists.items():
+        if all(isinstance(one, dict) for one in entries):
+            pairs = [
+                (_first_of(one, ENTRY_WORKERS), _first_of(one, ENTRY_ANSWERS)) for one in entries
+            ]
+            if all(who is not None and isinstance(text, str) for who, text in pairs):
+                of_objects[key] = pairs
+    if len(of_objects) == 1:
+        [(key, pairs)] = of_objects.items()
+        return {key}, pairs
+    workers = [key for key in lists if plain_name(key) in LISTS_OF_WORKERS]
+    texts = [
+        key
+        for key, one in lists.items()
+        if key not in workers and all(isinstance(text, str) for text in one)
+    ]
+    if len(workers) != 1 or len(texts) != 1 or len(lists[workers[0]]) != len(lists[texts[0]]):
+        return None
+    return {workers[0], texts[0]}, list(zip(lists[workers[0]], lists[texts[0]], strict=True))
+
+
+def _first_of(entry: dict[str, Any], keys: Sequence[str]) -> Any:
+    return next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
+
+
+def _of_entries(
+    record: dict[str, Any], keys: set[str], pairs: Sequence[tuple[Any, Any]]
+) -> Iterator[Row]:
+    """Yield a row for each answer of a record, beside what the record says of all of them."""
+    base = {name: written(value) for name, value in record.items() if name not in keys}
+    if "id" in base:
+        base["item_id"] = base.pop("id")  # of the record, where else it is a worker's
+    for who, text in pairs:
+        yield {**base, "worker": written(who), "response": text}
 
 
 def _is_wrapped(one: Any) -> bool:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from annotations.exchange.importing import import_prompts
-from annotations.exchange.reading.source import Source
-from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.models import QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
 from evaluation.steps.eloquent.wordings import can_be_compared, items_of
 
@@ -21,16 +17,6 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
     return Beforehand(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
 
 
-def take_prompts(
-    question_set: QuestionSet, source: Source, switches: Mapping[str, bool], imported_by: int
-) -> tuple[str, ...]:
-    """Take a file of prompts into a set. Raises `InputError`."""
-    report = import_prompts(
-        question_set, source, repair=switches["repair"], imported_by=imported_by
-    )
-    return tuple(report.lines())
-
-
 START = Start(
     words="Replies that change with the words alone are not robust.",
     before=before,
@@ -40,7 +26,7 @@ START = Start(
             title="Upload prompts",
             words="A JSON file of the ELOQUENT robustness task: items, each with its wordings and "
             "their languages. The first wording becomes the question, the others its variants.",
-            take=take_prompts,
+            upload="prompts",
             accept=".json,application/json",
             switches={"repair": "Add missing commas, and tell me where"},
         ),

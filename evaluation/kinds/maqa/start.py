@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from annotations.exchange.importing import import_several_answers
-from annotations.exchange.reading.source import Source
-from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.models import QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
 from evaluation.steps.maqa.measuring import foreseen
 from evaluation.steps.maqa.questions import questions_of
@@ -25,14 +21,6 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
     return Beforehand(told)
 
 
-def take_questions(
-    question_set: QuestionSet, source: Source, switches: Mapping[str, bool], imported_by: int
-) -> tuple[str, ...]:
-    """Take a list of questions into a set. Raises `InputError`."""
-    report = import_several_answers(question_set, source, imported_by=imported_by)
-    return tuple(report.lines())
-
-
 START = Start(
     words="A model that answers wrongly and does not know it is worse than one that doubts.",
     before=before,
@@ -43,7 +31,7 @@ START = Start(
             title="Upload questions with their right answers",
             words='A JSON list as published with MAQA: [{"question": "...", "answer": ["...", '
             '"..."]}, ...]. An answer may be a list of spellings of one answer.',
-            take=take_questions,
+            upload="several-answers",
             accept=".json,.jsonl,application/json",
         ),
     ),

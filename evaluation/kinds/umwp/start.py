@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
-from annotations.exchange.importing import import_word_problems
-from annotations.exchange.reading.source import Source
-from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.models import QuestionSetVersion
 from evaluation.kinds.kind import Beforehand, Start, StartFile
 from evaluation.steps.umwp.noticing import foreseen
 from evaluation.steps.umwp.problems import problems_of
@@ -39,14 +36,6 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
     return Beforehand(f"{said}{more}.{not_math}")
 
 
-def take_problems(
-    question_set: QuestionSet, source: Source, _switches: Mapping[str, bool], imported_by: int
-) -> tuple[str, ...]:
-    """Take a file of problems into a set. Raises `InputError`."""
-    report = import_word_problems(question_set, source, imported_by=imported_by)
-    return tuple(report.lines())
-
-
 START = Start(
     words="Made for math word problems. A model that answers every question, also those without "
     "an answer, makes things up.",
@@ -59,7 +48,7 @@ START = Start(
             words="The file of UMWP, or one like it: an object on each line, with the question, "
             "whether it can be answered, the right number, why there is none (category 1 to 5), "
             "and the problems that it was made of. Each becomes a question.",
-            take=take_problems,
+            upload="word-problems",
             accept=".jsonl,.ndjson,.json,application/json",
         ),
     ),

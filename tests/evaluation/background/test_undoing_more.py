@@ -6,7 +6,13 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotations.exchange.importing import import_passages, import_questions
+from annotations.exchange.importing import (
+    import_passages,
+    import_prompts,
+    import_questions,
+    import_several_answers,
+    import_word_problems,
+)
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import (
     AuditEntry,
@@ -21,9 +27,6 @@ from annotations.models import (
 from evaluation.background import record, runs, undoing
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
-from evaluation.kinds.eloquent.start import take_prompts
-from evaluation.kinds.maqa.start import take_questions
-from evaluation.kinds.umwp.start import take_problems
 from evaluation.models import (
     HumanJudgement,
     LanguageModel,
@@ -313,22 +316,22 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
 @pytest.mark.parametrize(
     ("take", "source"),
     [
-        (take_prompts, lambda: bytes_source("w.json", prompts_text().encode())),
-        (take_problems, lambda: bytes_source("p.jsonl", lines())),
-        (take_questions, published),
+        (import_prompts, lambda: bytes_source("w.json", prompts_text().encode())),
+        (import_word_problems, lambda: bytes_source("p.jsonl", lines())),
+        (import_several_answers, published),
     ],
     ids=["prompts", "problems", "several answers"],
 )
 def test_files_of_the_evaluations_are_imports_too_and_go_unless_they_were_changed(
     rivers, rana, take, source
 ):
-    take(rivers, source(), {"repair": False}, rana.pk)
+    take(rivers, source(), imported_by=rana.pk)
     one = Import.objects.get()
     made = Question.objects.count()
     assert (one.what, one.n_questions, one.n_new, one.imported_by) == (
         "questions", made, made, rana,
     )  # fmt: skip
-    take(rivers, source(), {"repair": False}, rana.pk)
+    take(rivers, source(), imported_by=rana.pk)
     assert Import.objects.count() == 1
     changed = Question.objects.latest("pk")
     wordings = Variant.objects.count()
@@ -344,7 +347,7 @@ def test_files_of_the_evaluations_are_imports_too_and_go_unless_they_were_change
 def test_a_problem_completed_by_a_later_file_is_not_the_first_imports(brought, rivers, rana):
     answers = brought("worker,question,answer\nada,1,55\n")
     rivers.latest_version().publish()
-    take_problems(rivers, bytes_source("p.jsonl", lines()), {}, rana.pk)
+    import_word_problems(rivers, bytes_source("p.jsonl", lines()), imported_by=rana.pk)
     later = Import.objects.latest("pk")
     assert later.n_new == later.n_questions + 1
     assert undone(answers, rana)

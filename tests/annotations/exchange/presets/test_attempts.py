@@ -133,3 +133,13 @@ def test_in_our_own_form_an_empty_last_answer_takes_no_text_away():
         ("1", "The moon", 2),
         ("2", "The wind", 5),
     ]
+
+
+def test_who_says_test_to_everything_is_warned_of_and_stays():
+    source = survey(*TWO, row("me", "08", "02", ("test", "Test.", "test")))
+    head = head_of(source)
+    preset = recognised(head)
+    with stage_mapped(source, preset=preset, mapping=proposed(preset, head, source)) as stage:
+        # The third row of data stands in line 4; each person has three answers.
+        assert [("me" in one, "4" in one) for one in stage.file.warnings] == [(True, True)]
+        assert stage.count() == 3 * 3

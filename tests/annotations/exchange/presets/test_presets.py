@@ -1,6 +1,7 @@
 """Exports of others as they are downloaded: recognised, mapped and read, with every row counted."""
 
 import csv
+import json
 import re
 from datetime import UTC, datetime
 
@@ -255,6 +256,15 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
         texts = [a.text for a in stage.fresh()]
         assert texts[0] == "Rivers wash salt into it"
         assert texts[2:] == ["Fish do, I believe so", "Because the earth turns"]
+
+
+def test_further_columns_of_our_own_form_are_converted_too(tmp_path):
+    path, output = tmp_path / "a.csv", tmp_path / "answers.csv"
+    path.write_text("worker,question,answer,mood\na,1,The moon,fine\nb,1,The wind,\n", "utf-8")
+    call_command("convert_answers", path, "--output", str(output))
+    with output.open(encoding="utf-8-sig", newline="") as file:
+        extra = {row["worker"]: row["extra"] for row in csv.DictReader(file)}
+    assert json.loads(extra["a"]) == {"mood": "fine"}
 
 
 def test_what_is_no_export_at_all_says_so():

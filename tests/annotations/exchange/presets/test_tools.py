@@ -165,6 +165,18 @@ def lines(name, rows):
 
 HUB = {"features": [], "rows": [{"row_idx": 0, "row": row, "truncated_cells": []} for row in OWN]}
 ALSO = {"ana": {"1": MOON, "2": LAG}, "ben": {"1": NEAP}}
+HUB_ENTRIES = [
+    {
+        "id": "1",
+        "prompt": CAUSE,
+        "annotations": [{"annotator": "ana", "answer": MOON}, {"annotator": "ben", "answer": NEAP}],
+    },
+    {"id": "2", "prompt": BULGE, "annotations": [{"annotator": "ana", "answer": LAG}]},
+]
+HUB_LISTS = [
+    {"id": "1", "question": CAUSE, "answers": [MOON, NEAP], "annotator_ids": ["ana", "ben"]},
+    {"id": "2", "question": BULGE, "answers": [LAG], "annotator_ids": ["ana"]},
+]
 CASES = [
     (json_file("a.json", OWN), "own", BOTH, "", 0),
     (json_file("a.json", HUB), "own", BOTH, "", 0),
@@ -175,6 +187,8 @@ CASES = [
         "",
         0,
     ),
+    (lines("a.jsonl", HUB_ENTRIES), "long", BOTH, CAUSE, 0),
+    (json_file("a.json", HUB_LISTS), "long", BOTH, CAUSE, 0),
     (json_file("a.json", ARGILLA), "argilla", BOTH, CAUSE, 1),
     (lines("a.jsonl", ARGILLA), "argilla", BOTH, CAUSE, 1),
     (json_file("a.json", ARGILLA_V1), "argilla", BOTH, CAUSE, 1),

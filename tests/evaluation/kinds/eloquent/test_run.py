@@ -25,7 +25,7 @@ from evaluation.words.reasons import in_words
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 from tests.evaluation.commands.test_study_eloquent import World, is_judge
-from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.evaluation.kinds.texts import numbers_of
 
 PROMPTS = bytes_source("prompts.json", prompts_text().encode())
 
@@ -321,13 +321,18 @@ def test_prompts_are_uploaded_on_that_page_and_mended_if_asked(client, rita):
         file = SimpleUploadedFile("prompts.json", broken)
         return client.post(start_page(made), {"prompts": file, **more}, follow=True)
 
-    refused = upload().content.decode()
-    assert ("", 14, "6") in places_of(refused)
-    assert "--repair" not in refused
-    taken = upload(repair="1").content.decode()
-    told = [numbers_of(line) for line in taken.splitlines()]
-    assert [2, 2, 0, 0] in told
-    assert [13] in told  # a comma was added behind that line
+    refused = upload()
+    problems = refused.context["staged"].problems
+    assert [(one["line"], one["column"]) for one in problems] == [(14, 6)]
+    assert "--repair" not in refused.content.decode()
+    tried = upload(repair="1")
+    report = tried.context["staged"].report
+    assert (report["n_rows"], report["n_new"]) == (2, 2)
+    # A comma was added behind that line.
+    assert [13] in [numbers_of(note) for note in report["notes"]]
+    assert made.latest_version() is None
+    token = tried.context["staged"].public_id
+    client.post(reverse("admin:upload-confirm", args=[made.public_id, token]))
     assert len(items_of(made.latest_version())) == 2
 
 
