@@ -24,6 +24,7 @@ UMWP = Kind(
     words="Puts questions to models, some without an answer, and tells who notices it.",
     options=UmwpRunOptions,
     run=ask_and_classify,
+    asks=True,
     summary=UmwpSummary,
     tables={
         **TABLES,

@@ -32,7 +32,7 @@ from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import StoredReply
 from evaluation.steps.asking.registered import problems_with_models, registered
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.findings import keep_rows
 from evaluation.steps.maqa.questions import hash_of, questions_of
 
@@ -72,6 +72,7 @@ def measure(turn: Turn) -> None:
     replies = _replies(asked, models, questions, options, faults)
     if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     study = study_replies(options.evaluation(), questions, replies, turn.report, open_too=True)
     for code, named in faults:

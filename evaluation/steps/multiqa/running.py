@@ -11,6 +11,7 @@ from importlib import metadata
 from django.utils.text import capfirst
 
 from annotations.exchange import AnswerStatus
+from evaluation.flow.asking.plan import Item
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.multiqa import reranking, rewording
 from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, grading_of, measured_by_crowd
@@ -43,7 +44,7 @@ from evaluation.options.parameters import NOTHING, SHORT, signed
 from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
 from evaluation.steps.asking.registered import ids_of, registered
 from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.findings import keep_rows, kept_rows
 from evaluation.steps.multiqa.found import (
     COMPARISONS,
@@ -109,6 +110,7 @@ def ask_in_other_words(turn: Turn) -> None:
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in asked.statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     replies, parameters = asked.replies(), options.evaluation()
     measured = None
@@ -182,12 +184,13 @@ def _reworded(
         turn.report,
     )
     ids = [loaded.items[number].item for number in loaded.asked]
-    found = reworded(
-        checker,
-        ids,
-        lambda items: in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0],
-        loaded.left_out,
-    )
+
+    def ask(items: Sequence[Item]) -> Answered:
+        (said,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
+        turn.go_on_in(Lane.COMPUTING)  # what it said is checked by its meaning
+        return said
+
+    found = reworded(checker, ids, ask, loaded.left_out)
     if why := in_turns.reason_given_up(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
     if not any(one.variant for one in found):
