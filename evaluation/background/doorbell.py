@@ -11,6 +11,7 @@ from kombu.exceptions import ChannelError, OperationalError
 from evaluation.background.leases import claimable
 from evaluation.models import Removal, Run
 from evaluation.models.interims import interims_wait
+from evaluation.steps.checkpoints import Lane
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +37,12 @@ def ring() -> bool:
     return True
 
 
-def ring_if_needed() -> bool:
+def ring_if_needed(lane: Lane | None = None) -> bool:
     """Ring if a run waits or was left by its worker, or something is to be deleted.
 
-    Or an interim grading is due, or is done and not told yet.
+    Or an interim grading is due, or is done and not told yet. With `lane` only for runs in that.
     Returns whether it rang.
     """
-    waits = Run.objects.filter(claimable()).exists()
+    waits = Run.objects.filter(claimable(lane)).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()
     return (removes or interims_wait()) and ring()

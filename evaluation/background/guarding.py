@@ -5,7 +5,7 @@ begins and each sign of progress it tells to this process (`main`) through a pip
 the run once a second: one that was cancelled, paused or taken over, and whose worker still works on
 it after a while, and one without a sign for `STALL_SECONDS`, which it fails with the reason. In
 both cases the worker is killed; whatever keeps it running starts it again, and what was committed
-stays.
+stays. A process that asks works on several runs: the others go back to the queue before the kill.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GRACE_SECONDS = 15.0
 """Asking lets what is under way come in for ten seconds: it was paid for."""
 LOOK_EVERY = 1.0
+ENDED = "ended "
 # This module holds models, which are there only once Django is.
 START = "import django, sys; django.setup(); " + (
     f"from {__name__} import main; main(int(sys.argv[1]))"
@@ -45,30 +48,42 @@ class Watch:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._claim: Claim | None = None
-        self._sign = 0.0
-        self._lost: float | None = None
+        self._signs: dict[Claim, float] = {}
+        self._lost: dict[Claim, float] = {}
 
     def hear(self, line: str) -> None:
-        """Take a line: the run and attempt of a turn, "." for a sign in it, "" for its end."""
-        self._sign = self._clock()
-        if line != ".":
-            self._lost = None
-            self._claim = Claim(*map(int, line.split())) if line else None
+        """Take a line: the run and attempt of a turn, at its begin and at each sign in it.
+
+        At its end `ENDED` stands before them.
+        """
+        claim = Claim(*map(int, line.removeprefix(ENDED).split()))
+        if line.startswith(ENDED):
+            self._signs.pop(claim, None)
+            self._lost.pop(claim, None)
+        else:
+            self._signs[claim] = self._clock()
 
     def must_end(self) -> bool:
-        """Look at the run; True where the worker is to be killed, after a stall was stored."""
-        if self._claim is None:
+        """Look at the runs; True where the worker is to be killed, after a stall was stored.
+
+        Its other runs are then in the queue again: that it ends is not theirs to count.
+        """
+        ends = [claim for claim in self._signs if self._is_stuck(claim)]
+        if not ends:
             return False
+        for claim in self._signs:
+            claim.release()
+        return True
+
+    def _is_stuck(self, claim: Claim) -> bool:
         now = self._clock()
-        run = Run.objects.filter(self._claim.held()).only("stage", "done", "total").first()
+        run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
         if run is None:
-            self._lost = self._lost or now
-            return now - self._lost >= GRACE_SECONDS
-        self._lost = None
-        if now - self._sign < settings.STALL_SECONDS:
+            return now - self._lost.setdefault(claim, now) >= GRACE_SECONDS
+        self._lost.pop(claim, None)
+        if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
-        Run.objects.filter(self._claim.held()).update(
+        Run.objects.filter(claim.held()).update(
             state=Run.State.FAILED, error=stalled(run), finished_at=Now(), lease_until=None
         )
         return True
@@ -91,7 +106,9 @@ class _Guard:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._told = 0.0
+        # Runs are worked on in several threads, where they wait for servers.
+        self._lock = threading.Lock()
+        self._told: dict[Claim, float] = {}
 
     def start(self) -> None:
         self._process = subprocess.Popen(
@@ -104,18 +121,23 @@ class _Guard:
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)
 
-    def tell(self, line: str) -> None:
-        if self._process is None or self._process.stdin is None:
-            return
-        if self._process.poll() is not None:
-            self.start()
-        self._told = time.monotonic()
-        with contextlib.suppress(OSError):
-            os.write(self._process.stdin.fileno(), f"{line}\n".encode())
+    def tell(self, claim: Claim, prefix: str = "") -> None:
+        with self._lock:
+            if self._process is None or self._process.stdin is None:
+                return
+            if self._process.poll() is not None:
+                self.start()
+            if prefix == ENDED:
+                self._told.pop(claim, None)
+            else:
+                self._told[claim] = time.monotonic()
+            with contextlib.suppress(OSError):
+                line = f"{prefix}{claim.run_id} {claim.attempt}\n"
+                os.write(self._process.stdin.fileno(), line.encode())
 
-    def sign(self) -> None:
-        if time.monotonic() - self._told >= LOOK_EVERY:
-            self.tell(".")
+    def sign(self, claim: Claim) -> None:
+        if time.monotonic() - self._told.get(claim, 0.0) >= LOOK_EVERY:
+            self.tell(claim)
 
 
 _guard = _Guard()
@@ -129,11 +151,11 @@ def start() -> None:
 @contextlib.contextmanager
 def guarded(claim: Claim) -> Iterator[Callable[[], None]]:
     """Tell of a turn while the block lasts; gives what is called at each sign of progress."""
-    _guard.tell(f"{claim.run_id} {claim.attempt}")
+    _guard.tell(claim)
     try:
-        yield _guard.sign
+        yield partial(_guard.sign, claim)
     finally:
-        _guard.tell("")
+        _guard.tell(claim, ENDED)
 
 
 def main(worker: int) -> None:

@@ -7,7 +7,7 @@ token: it grows with every claim, and a worker whose number is no longer the run
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,10 +16,12 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from evaluation.models import Run
+from evaluation.kinds import asking_kinds
+from evaluation.models import Run, RunData
+from evaluation.steps.checkpoints import LANE, Lane
 
 # Signs of life in the time of a lease.
 BEATS = 6
@@ -72,6 +74,15 @@ class Claim:
             )
         )
 
+    def hand_over(self, lane: Lane) -> bool:
+        """Give the run back to the queue, to be gone on with in that lane; False if it is lost."""
+        with transaction.atomic():
+            if released := self.release():
+                RunData.objects.update_or_create(
+                    run_id=self.run_id, name=LANE, defaults={"data": lane.value}
+                )
+        return released
+
     def release(self) -> bool:
         """Give the run back to the queue, to be gone on with; False if the claim is lost."""
         return bool(
@@ -81,29 +92,44 @@ class Claim:
         )
 
 
-def claimable() -> Q:
-    """Return the condition that a run waits for a worker, or that its worker is gone."""
-    return Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
+def claimable(lane: Lane | None = None) -> Q:
+    """Return the condition that a run waits for a worker, or that its worker is gone.
+
+    Only of runs that go on in `lane`, where one is given.
+    """
+    waits = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
+    return waits if lane is None else waits & in_lane(lane)
 
 
-def claim_oldest(owner: str) -> Claim | None:
+def in_lane(lane: Lane) -> Q:
+    """Return the condition that a run's next step belongs to a lane."""
+    moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
+    asks = Q(kind__in=asking_kinds())
+    begins_here = asks if lane is Lane.ASKING else ~asks
+    return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
+
+
+def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
     """Claim the next run for `owner` (a name for people); None if there is none.
+
+    Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
 
     Whose runs had no turn for the longest time come first, so that many runs of one person, or a
     long one that gives up its turn, hold up nobody else; of a person's runs it is the one that
-    waits longest, since its last turn or its beginning. A run whose worker died too often is not
-    claimed but failed, with the reason.
+    waits longest, since its last turn or its beginning. Turns in another lane do not count: who has
+    a model asked for hours is not the last for whom something is computed. A run whose worker died
+    too often is not claimed but failed, with the reason.
     """
+    turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
+    if lane is not None:
+        turns = turns.filter(in_lane(lane))
     while True:
         found = (
-            Run.objects.filter(claimable())
+            Run.objects.filter(claimable(lane))
+            .exclude(owner__in=busy)
             .annotate(
                 # None where no run of theirs had a turn yet: they come first.
-                last_turn=Subquery(
-                    Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
-                    .order_by("-heartbeat_at")
-                    .values("heartbeat_at")[:1]
-                )
+                last_turn=Subquery(turns.order_by("-heartbeat_at").values("heartbeat_at")[:1])
             )
             .order_by(
                 F("last_turn").asc(nulls_first=True),

@@ -9,6 +9,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 
+from evaluation.background import asking
 from evaluation.background.doorbell import ring_if_needed
 from evaluation.background.work import worker_name
 from evaluation.models import BackgroundWorker
@@ -64,7 +65,7 @@ class Announcer:
                     BackgroundWorker.objects.update_or_create(
                         name=name, defaults={"seen_at": Now()}
                     )
-                    ring_if_needed()
+                    ring_if_needed(asking.lane())
                 except DatabaseError as error:
                     logger.warning("no sign of life could be given: %s", error)
                     connection.close()

@@ -19,7 +19,13 @@ from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.models.interims import interims_wait
 from evaluation.models.runs import GRADING
-from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
+from evaluation.steps.checkpoints import (
+    Lane,
+    OtherLaneError,
+    OutOfTimeError,
+    RunInputError,
+    Turn,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +40,13 @@ def worker_name() -> str:
 
 
 def work_one_turn(
-    seconds: float = TURN_SECONDS, clock: Callable[[], float] = time.monotonic
+    seconds: float = TURN_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+    lane: Lane | None = None,
 ) -> bool:
     """Claim the oldest free run and work on it until it is done or the time is up.
+
+    `lane` is Lane.COMPUTING where another process does what waits for servers.
 
     Returns
     -------
@@ -51,11 +61,26 @@ def work_one_turn(
     removed = removals.turn()
     if interims_wait():
         interims.turn()
-    claim = claim_oldest(worker_name())
+    claim = claim_oldest(worker_name(), lane)
     if claim is None:
         if removed:
             ring()
         return removed
+    work_on(claim, clock() + seconds, clock, lane)
+    return True
+
+
+def work_on(
+    claim: Claim,
+    deadline: float,
+    clock: Callable[[], float] = time.monotonic,
+    lane: Lane | None = None,
+    begun: Callable[[Turn], None] = lambda _: None,
+) -> None:
+    """Work on a claimed run until it is done or the time is up, and ring for what is next.
+
+    `begun` gets the turn before the work begins. Raises what `work_one_turn` does.
+    """
     try:
         kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
         assert kind.run is not None  # or it would be no kind of run
@@ -65,10 +90,14 @@ def work_one_turn(
                 sign()
                 heartbeat.check()
 
-            kind.run(Turn(claim.run_id, claim.fenced, check, clock() + seconds, clock))
+            turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
+            begun(turn)
+            kind.run(turn)
         _let_it_count(claim.run_id)
     except OutOfTimeError:
         claim.release()
+    except OtherLaneError as error:
+        claim.hand_over(error.lane)
     except LeaseLostError:
         logger.info("run %s was cancelled or taken over", claim.run_id)
     except (RunInputError, BackendError, UnknownKindError) as error:
@@ -82,7 +111,6 @@ def work_one_turn(
         raise
     finally:
         ring()
-    return True
 
 
 def _let_it_count(run_id: int) -> None:

@@ -21,6 +21,7 @@ from evaluation.kinds.kind import (
 from evaluation.kinds.registry import (
     UnknownKindError,
     all_kinds,
+    asking_kinds,
     judging_of,
     kind_named,
     kind_of,
@@ -40,6 +41,7 @@ __all__ = [
     "Study",
     "UnknownKindError",
     "all_kinds",
+    "asking_kinds",
     "judging_of",
     "kind_named",
     "kind_of",

@@ -196,6 +196,7 @@ class Kind:
         run says, such as how far each model is. Its template is such a part.
     judging : what experts judge of a run that is done, blindly: each has a page of its own, where
         a random sample is drawn and experts are asked, and a table of what they said.
+    asks : whether its runs begin by asking models, so that they wait for a server first.
     needs_answers : whether a version without an answer is refused.
     reads_answers : whether people's answers are read where there are some, though none is needed.
     check : takes a version, who starts the run, and the options; returns what only the database
@@ -224,6 +225,7 @@ class Kind:
     named: Callable[[Run], Mapping[str, str]] | None = None
     standing: Page | None = None
     judging: tuple[Judging, ...] = ()
+    asks: bool = False
     needs_answers: bool = True
     reads_answers: bool = False
     check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None

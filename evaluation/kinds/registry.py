@@ -38,6 +38,11 @@ def run_kinds() -> Mapping[str, Kind]:
     return {name: kind for name, kind in all_kinds().items() if kind.run is not None}
 
 
+def asking_kinds() -> list[str]:
+    """Return the names of the kinds whose runs begin by asking models."""
+    return [name for name, kind in run_kinds().items() if kind.asks]
+
+
 def kind_named(name: str) -> Kind:
     """Return the kind of run of that name. Raises `UnknownKindError`."""
     try:

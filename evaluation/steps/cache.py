@@ -13,7 +13,7 @@ from evaluation.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.vectors import Embedded, embed, truncation_warning
 from evaluation.models import EmbedderVersion, Embedding, text_hash
-from evaluation.steps.checkpoints import Turn
+from evaluation.steps.checkpoints import Lane, Turn
 from evaluation.texts.languages import language_warning
 
 # Texts embedded in one part: what a worker that dies may lose.
@@ -34,6 +34,7 @@ def embed_texts(
     Raises `BackendError`, and ends the turn between two parts when its time is up.
     """
     found = _embedded(parameters, turn, answers, of_models)
+    turn.go_on_in(Lane.COMPUTING)
     turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
     return found
 
@@ -83,6 +84,8 @@ def cached_vectors(
     missing.sort(key=len, reverse=True)
     done = len(distinct) - len(missing)
     turn.report("embedding", done, len(distinct))
+    if missing:
+        turn.go_on_in(Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING)
     for part in _parts(missing, PART):
         turn.between_parts()
         vectors = np.asarray(embedder.embed(part), dtype="<f4")

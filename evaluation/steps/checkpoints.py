@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from django.db.models import Case, DateTimeField, F, Value, When
@@ -19,6 +20,29 @@ from evaluation.words.message import SENTENCE, Message
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
 LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
+
+
+class Lane(StrEnum):
+    """What the next step of a run needs: a processor, or the reply of a server.
+
+    A background process computes for one run at a time, and waits for servers beside that, for
+    several runs at once.
+    """
+
+    COMPUTING = "computing"
+    ASKING = "asking"
+
+
+LANE = "lane"
+"""Name of the `RunData` that holds a run's lane, once it is another than that of its kind."""
+
+
+class OtherLaneError(Exception):
+    """The run goes on in another lane; what was committed stays."""
+
+    def __init__(self, lane: Lane) -> None:
+        super().__init__(lane)
+        self.lane = lane
 
 
 class OutOfTimeError(Exception):
@@ -70,6 +94,7 @@ class Turn:
     fenced : opens a transaction that goes on only if the claim still holds.
     check : raises if the claim is known to be lost.
     deadline : reading of `clock` after which no new part is begun.
+    lane : what this turn is for; None where it is for everything.
     """
 
     run_id: int
@@ -77,6 +102,7 @@ class Turn:
     check: Callable[[], None]
     deadline: float
     clock: Callable[[], float] = time.monotonic
+    lane: Lane | None = None
     _stage: str = field(default="", init=False)
     _reported: float = field(default=float("-inf"), init=False)
 
@@ -89,6 +115,14 @@ class Turn:
     def is_over(self) -> bool:
         """Return whether the time is up."""
         return self.clock() >= self.deadline
+
+    def go_on_in(self, lane: Lane) -> None:
+        """Go on if the turn may do what that lane is for; else raise `OtherLaneError`.
+
+        Call it where a checkpoint stands: the next turn begins from there, in that lane.
+        """
+        if self.lane not in (None, lane):
+            raise OtherLaneError(lane)
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the run is; also stops if the claim is lost. Written at most once a second.

@@ -6,7 +6,14 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, worker_process_init, worker_ready, worker_shutdown
+from celery.signals import (
+    celeryd_init,
+    worker_init,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
 
 from crowdgrade import lifeline
 
@@ -24,6 +31,14 @@ def end_with_the_supervisor(**_: Any) -> None:
     lifeline.close_input()
 
 
+@worker_init.connect
+def divide(**_: Any) -> None:
+    """Leave what waits for servers to a process beside this one, here and in its children."""
+    from evaluation.background import asking
+
+    asking.divide()
+
+
 @worker_process_init.connect
 def guard(**_: Any) -> None:
     """Have the process that works watched, so that no turn holds it for ever."""
@@ -34,15 +49,26 @@ def guard(**_: Any) -> None:
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
-    """Say that a worker listens, as long as it does."""
-    from evaluation.background import liveness
+    """Say that a worker listens, as long as it does, and start the process that asks."""
+    from evaluation.background import asking, liveness
 
+    asking.start()
     liveness.announcer.start()
+
+
+@worker_shutting_down.connect
+def end_asking(**_: Any) -> None:
+    """Have the process that asks end, too, while this one finishes its turn."""
+    from evaluation.background import asking
+
+    asking.stop()
 
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
-    """Say that it listens no more."""
-    from evaluation.background import liveness
+    """Say that it listens no more, and wait for the process that asks."""
+    from evaluation.background import asking, liveness
 
+    asking.stop()
+    asking.wait()
     liveness.announcer.stop()

@@ -17,16 +17,14 @@ that is kept there, so the commands that work on files alone leave none behind.
     CELERY_QUEUE          name of the queue (default: crowdgrade)
     UPLOAD_MB             MB (MiB) of the largest file that a browser may send (default: 100)
     LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
-    RUNS_PER_USER         runs that a user may have under way or paused at a time; operators any
-                          number (default: 20)
+    RUNS_PER_USER         runs that a user may have unfinished at a time (default: 20)
+    ASKING_RUNS           runs that a background process has wait for models at once (default: 8)
     STALL_SECONDS         seconds without any progress after which a run is ended (default: 900)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
-    CACHE_URL             redis://..., where requests are counted (default: files in
-                          CROWDGRADE_HOME)
+    CACHE_URL             redis://..., where requests are counted (default: files)
     WEB_PROCESSES         web servers that `up` starts on its port (default: 2, 1 on one core)
     API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE
-                          requests to the API, such as 600/minute: of a user, of an address that
-                          does not say who asks, and bulk uploads of a user
+                          requests to the API, such as 600/minute (see operations.md)
     API_UPLOAD_MB         megabytes of JSON in one upload (default: 20)
     CROWDGRADE_MODEL_NETWORKS
                           networks that are not public and in which language models may be asked
@@ -389,6 +387,7 @@ CELERY_TIMEZONE = "UTC"
 # A worker that died is replaced after this time (seconds); it renews its claim six times in it.
 LEASE_SECONDS = _number("LEASE_SECONDS", 60)
 RUNS_PER_USER = _number("RUNS_PER_USER", 20)
+ASKING_RUNS = _number("ASKING_RUNS", 8)
 # Longer than a model takes to come from the hub over a slow line; turns are of four minutes.
 STALL_SECONDS = _number("STALL_SECONDS", 900)
 

@@ -9,6 +9,8 @@ from evaluation.backends.server import Patience
 from evaluation.backends.specs import model_at_url
 
 FORMS = "openai:MODEL@URL, local:smollm2, replies:FILE"
+LOCAL = "local:"
+"""Begins the SPEC of a model that computes on this machine, in a process of its own."""
 
 
 def get_chat(

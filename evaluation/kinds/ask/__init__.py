@@ -19,6 +19,7 @@ ASK = Kind(
     words="Asks language models the questions, and keeps what they answer.",
     options=AskOptions,
     run=collect,
+    asks=True,
     summary=AskSummary,
     tables={"models": models_table, "answers": answers_table, "errors": errors_table},
     text=report_of_run,

@@ -19,6 +19,7 @@ ELOQUENT = Kind(
     words="Puts questions to models in other words, and compares what they reply.",
     options=EloquentRunOptions,
     run=compare_replies,
+    asks=True,
     summary=EloquentSummary,
     tables={
         "metrics": reports.metrics_table,

@@ -23,6 +23,7 @@ JUDGE = Kind(
     words="Has a language model judge answers, and measures how far it can be relied on.",
     options=JudgeParameters,
     run=judge_set,
+    asks=True,
     summary=JudgeSummary,
     tables={
         "agreement": agreement_table,

@@ -19,6 +19,7 @@ MAQA = Kind(
     "are right, with one right answer, several, or none known.",
     options=MaqaRunOptions,
     run=measure,
+    asks=True,
     summary=MaqaSummary,
     tables=TABLES,
     charts=CHARTS,

@@ -23,6 +23,7 @@ MULTIQA = Kind(
     "wording (MultiQ&A).",
     options=MultiqaRunOptions,
     run=ask_in_other_words,
+    asks=True,
     summary=MultiqaSummary,
     tables={
         "metrics": tables.metrics_table,

@@ -25,6 +25,7 @@ UMWP = Kind(
     "models notice it.",
     options=UmwpRunOptions,
     run=ask_and_classify,
+    asks=True,
     summary=UmwpSummary,
     tables={
         **TABLES,

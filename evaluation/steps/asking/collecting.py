@@ -37,6 +37,7 @@ from evaluation.options import SITE, signed
 from evaluation.steps.asking.askings import Asking, askings_of, problems_with
 from evaluation.steps.asking.conversation import Conversation
 from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
+from evaluation.steps.asking.registration import lane_of
 from evaluation.steps.asking.replies import ERROR, Post, Replies, rows_of, write
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
 
@@ -50,7 +51,8 @@ def collect(turn: Turn) -> None:
     states = {one.id: one for one in kept_progress(turn.run_id)}
     working = [_Work(asking, states.get(asking.id), turn.run_id) for asking in askings]
     turn.report(STAGE, *_counted(working))
-    if any(work.waits for work in working):
+    if waiting := [work.asking.model for work in working if work.waits]:
+        turn.go_on_in(lane_of(waiting))
         _Conversation(turn, working, _purse(run, askings)).hold()
     if any(work.out_of_time for work in working):
         raise OutOfTimeError(turn.run_id)

@@ -38,7 +38,7 @@ from evaluation.steps.asking.kept import (
 )
 from evaluation.steps.asking.mailbox import Mailbox, Post
 from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
-from evaluation.steps.asking.registration import chat_of
+from evaluation.steps.asking.registration import chat_of, lane_of
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
 AT_ONCE = 8
@@ -121,6 +121,7 @@ class AskedInTurns:
         conversation = _InTurns(self, works)
         conversation.tell()
         if conversation.works:
+            self.turn.go_on_in(lane_of(work.model for work in conversation.works))
             conversation.hold()
             self._see_how_it_ended(conversation.works)
         return [self._answered(work) for work in works]

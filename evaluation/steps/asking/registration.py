@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -11,13 +12,14 @@ from annotations.models.access import Anybody
 from annotations.outgoing.addresses import vetting, written_address
 from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.contract import ChatModel
-from evaluation.backends.chat.registry import get_chat
+from evaluation.backends.chat.registry import LOCAL, get_chat
 from evaluation.backends.errors import ChatError
 from evaluation.backends.keys import KeyRules
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.registration import ModelOptions, url_of
 from evaluation.models import LanguageModel
 from evaluation.options import SITE, Problem, problem
+from evaluation.steps.checkpoints import Lane
 
 # Of this installation itself: nobody may have them sent anywhere.
 OWN_SECRETS = frozenset(
@@ -67,6 +69,12 @@ def chat_of(model: LanguageModel, patience: Patience | None = None) -> ChatModel
         patience=patience,
         vet=vet(),
     )
+
+
+def lane_of(models: Iterable[LanguageModel]) -> Lane:
+    """Return the lane in which models are asked: computing where one computes on this machine."""
+    local = any(model.spec.strip().startswith(LOCAL) for model in models)
+    return Lane.COMPUTING if local else Lane.ASKING
 
 
 def vet() -> Vet:

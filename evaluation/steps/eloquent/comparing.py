@@ -28,7 +28,7 @@ from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.registered import problems_with_models, registered
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.eloquent.tables import keep_findings
 from evaluation.steps.eloquent.wordings import can_be_compared, hash_of, items_of
 from evaluation.texts.similarity_scores import read_score
@@ -53,6 +53,7 @@ def compare_replies(turn: Turn) -> None:
     if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     judgements = _judgements(asked, judges, items, replies, parameters)
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     exclusions = Exclusions()
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)

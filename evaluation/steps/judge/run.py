@@ -29,7 +29,7 @@ from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
 from evaluation.steps.asking.kept import StoredReply
 from evaluation.steps.asking.registered import chosen, ids_of
 from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.judge.loading import Loaded, judge_of, load
 from evaluation.words.message import Message
 
@@ -49,6 +49,7 @@ def judge_set(turn: Turn) -> None:
     loaded = load(run.version, parameters)
     asked = _Asking(turn, run, model, parameters)
     judged = judge_answers(loaded.to_judge, parameters, asked)
+    turn.go_on_in(Lane.COMPUTING)
     embed = partial(embed_texts, loaded.given.parameters, turn)
     of_workers, of_models, embedded = aqer_scores(loaded.given, embed, turn.report)
     findings = Findings(

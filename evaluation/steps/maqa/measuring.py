@@ -33,7 +33,7 @@ from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import StoredReply
 from evaluation.steps.asking.registered import chosen, problems_with_models, registered
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.findings import keep_rows
 from evaluation.steps.maqa.questions import hash_of, questions_of
 
@@ -73,6 +73,7 @@ def measure(turn: Turn) -> None:
     replies = _replies(asked, models, questions, options, faults)
     if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     study = study_replies(options.evaluation(), questions, replies, turn.report, open_too=True)
     for code, named in faults:

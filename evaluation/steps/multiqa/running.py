@@ -49,7 +49,7 @@ from evaluation.options.parameters import NOTHING, SHORT, signed
 from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
 from evaluation.steps.asking.registered import ids_of, registered
 from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.findings import keep_rows, kept_rows
 from evaluation.steps.multiqa.found import (
     COMPARISONS,
@@ -114,6 +114,7 @@ def ask_in_other_words(turn: Turn) -> None:
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in asked.statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     replies, parameters = asked.replies(), options.evaluation()
     measured = None
@@ -192,7 +193,9 @@ def _reworded(
 
     def ask(items: Sequence[Item]) -> Answered:
         asked.extend(items)
-        return in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])[0]
+        (said,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
+        turn.go_on_in(Lane.COMPUTING)  # what it said is checked by its meaning
+        return said
 
     found = reworded(checker, ids, ask, loaded.left_out)
     if why := in_turns.reason_given_up(rewriter):

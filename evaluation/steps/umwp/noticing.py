@@ -27,7 +27,7 @@ from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.foreseen import Foreseen, takes_of
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.registered import chosen, problems_with_models, registered
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.checkpoints import Ending, Lane, RunInputError, Turn
 from evaluation.steps.outside import problems_of_workers
 from evaluation.steps.umwp.people import peoples_answers
 from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
@@ -54,6 +54,7 @@ def ask_and_classify(turn: Turn) -> None:
     replies = _replies(asked, models, problems, parameters)
     if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
+    turn.go_on_in(Lane.COMPUTING)
     turn.between_parts()
     answers = list(peoples_answers(run.version, parameters.exclude_workers))
     people = list(replies_of(answers, exclusions))

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.background import guarding
-from evaluation.background.guarding import GRACE_SECONDS, Watch
+from evaluation.background.guarding import ENDED, GRACE_SECONDS, Watch
 from evaluation.background.leases import claim_oldest
 from evaluation.models import Run
 from tests.annotations import world
@@ -38,12 +38,15 @@ def clock():
     return Clock()
 
 
+def line_of(claim):
+    return f"{claim.run_id} {claim.attempt}"
+
+
 @pytest.fixture
 def watch(run, clock):
     """A watch over a worker that has just begun with the run."""
-    claim = claim_oldest("ann")
     watch = Watch(clock)
-    watch.hear(f"{claim.run_id} {claim.attempt}")
+    watch.hear(line_of(claim_oldest("ann")))
     return watch
 
 
@@ -53,7 +56,7 @@ def test_signs_of_progress_keep_a_worker_and_their_end_fails_the_run_with_what_t
     for _ in range(5):
         clock.now += 899
         assert not watch.must_end()
-        watch.hear(".")
+        watch.hear(f"{run.pk} 1")
     Run.objects.update(stage="embedding", done=1200, total=5000)
     clock.now += 900
     assert watch.must_end()
@@ -79,9 +82,23 @@ def test_a_worker_that_lost_its_run_has_some_seconds_to_notice(run, watch, clock
 def test_a_worker_that_lost_its_run_and_let_it_go_is_not_ended(run, watch, clock):
     Run.objects.update(attempt=2)
     assert not watch.must_end()
-    watch.hear("")
+    watch.hear(f"{ENDED}{run.pk} 1")
     clock.now += 10_000
     assert not watch.must_end()
+
+
+def test_other_runs_of_a_stuck_process_go_back_to_the_queue_and_count_no_crash(run, watch, clock):
+    other = Run.objects.create(owner=run.owner, version=run.version)
+    clock.now += 899
+    watch.hear(line_of(claim_oldest("ann")))
+    clock.now += 1
+    assert watch.must_end()
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert (run.state, other.state, other.lease_owner) == ("failed", "queued", "")
+    assert claim_oldest("ben").run_id == other.pk
+    other.refresh_from_db()
+    assert other.crashes == 0
 
 
 def test_a_worker_between_runs_is_never_ended(db, clock):

@@ -33,7 +33,7 @@ def test_somebody_listens_who_gave_a_sign_in_the_last_twenty_seconds(seconds, li
 def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_sign(monkeypatch):
     rung, thrice = [], threading.Event()
 
-    def ring():
+    def ring(lane):
         rung.append(BackgroundWorker.objects.filter(name=worker_name()).count())
         if len(rung) == 3:
             thrice.set()
@@ -135,7 +135,7 @@ def test_a_database_that_is_away_is_told_in_the_log_and_asked_again(monkeypatch,
     away, closed, rung = Away(2), [], threading.Event()
     monkeypatch.setattr(liveness, "BackgroundWorker", SimpleNamespace(objects=away))
     monkeypatch.setattr(liveness, "connection", SimpleNamespace(close=lambda: closed.append(1)))
-    monkeypatch.setattr(liveness, "ring_if_needed", rung.set)
+    monkeypatch.setattr(liveness, "ring_if_needed", lambda lane: rung.set())
     announcer = liveness.Announcer(every=0.01)
     announcer.start()
     assert rung.wait(10)
