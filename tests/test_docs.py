@@ -114,7 +114,17 @@ def test_every_command_and_switch_that_is_named_exists():
     # Switches named alone are those of the commands for files, of the doors into and out of the
     # database, or of the benchmark.
     doors = [name for name in known if name.startswith(("import_", "export_"))]
-    collecting = ["publish", "monitor", "admit", "decide", "payments", "recruit", "link_wave"]
+    collecting = [
+        "grade",
+        "run",
+        "publish",
+        "monitor",
+        "admit",
+        "decide",
+        "payments",
+        "recruit",
+        "link_wave",
+    ]
     commands = ["evaluate", "study", "ask", "reproduce", "benchmark", *collecting, *doors]
     flags = set().union(*map(flags_of, commands))
     missing = [

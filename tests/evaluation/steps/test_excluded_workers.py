@@ -24,8 +24,8 @@ def key(name):
 
 
 def test_a_judge_is_not_shown_their_answers(run):
-    everything = judge.load(run, JudgeParameters()).to_judge
-    some = judge.load(run, JudgeParameters(exclude_workers=("w002",))).to_judge
+    everything = judge.load(run.version, JudgeParameters()).to_judge
+    some = judge.load(run.version, JudgeParameters(exclude_workers=("w002",))).to_judge
     # 24 answers of people and 12 of models; 6 are of w002.
     assert (len(everything.texts), len(some.texts)) == (36, 30)
     people = {one for one, person in zip(some.authors, some.people, strict=True) if person}
