@@ -13,6 +13,8 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING"},
         "django.request": {"level": "ERROR"},
+        # It warns that a broker of files has no host.
+        "kombu.connection": {"level": "ERROR"},
     },
 }
 """Everything unforeseen is a record; what clients do wrong (400 to 499) is none."""
