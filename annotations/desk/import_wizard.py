@@ -55,12 +55,14 @@ class Preview:
     Attributes
     ----------
     rows : ten of them, each with the wording of its question. texts : more of their texts, for the
-    language. error : why there are none.
+    language. personal : columns that are left out because they say who or where somebody is.
+    error : why there are none.
     """
 
     rows: list[tuple[AnswerRecord, str]]
     texts: list[str]
     error: InputError | None = None
+    personal: tuple[str, ...] = ()
 
 
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -238,7 +240,8 @@ def _preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
     except InputError as error:
         return Preview([], [], error)
     shown = [(record, _wording(rows.questions, record.question)) for record in records[:SHOWN]]
-    return Preview(shown, [record.text for record in records if record.text])
+    texts = [record.text for record in records if record.text]
+    return Preview(shown, texts, personal=tuple(getattr(rows, "left_out", ())))
 
 
 def _wording(questions: dict[str, MturkQuestion], question: str) -> str:

@@ -59,7 +59,8 @@ class MappingForm(forms.Form):
     answers = forms.MultipleChoiceField(
         label="Columns of answers",
         widget=forms.CheckboxSelectMultiple,
-        help_text="What is not ticked stays with the answers as further facts.",
+        help_text="What is not ticked stays with the answers as further facts, except personal "
+        "columns.",
         error_messages={"required": "Tick at least one column of answers."},
     )
     question_template = forms.CharField(

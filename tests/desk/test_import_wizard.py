@@ -305,3 +305,12 @@ def test_unfinished_responses_are_read_after_a_tick(wizard):
     assert Response.objects.count() == 9
     wizard.send(*FILES["wide"])
     assert "keep_unfinished" not in wizard.page.context["form"].fields
+
+
+def test_personal_columns_are_named_before_anything_is_stored(wizard):
+    rows = [f"w{i},Ann {i} Lee,ann{i}@example.org,Water runs down {i}." for i in range(4)]
+    wizard.send("people.csv", "\n".join(["ID,Name,Email,Why do rivers run?", *rows]).encode())
+    assert wizard.page.context["preview"].personal == ("Name", "Email")
+    assert 'id="personal"' in wizard.text
+    wizard.say(answers=["Name", "Why do rivers run?"])  # ticked, so it is an answer
+    assert wizard.page.context["preview"].personal == ("Email",)
