@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotations.answering import devices
+from annotations.answering import arrivals, devices
 from annotations.answering.links import Visitor
 from annotations.answering.order import Asked, chosen, in_order
 from annotations.answering.refused import AnsweringError
@@ -113,13 +113,15 @@ def reserve(
     language: str = "",
     frame: str = "",
     device: str = "",
+    address: str = "",
 ) -> Submission:
     """Take a place for somebody who has just agreed, and give them their questions.
 
     `language` is that of the texts to which they agreed, and in which they go on; `frame` that of
     our own words, which the consent keeps where nobody said the other; `device` the kind they
-    agree with. Who has a place already keeps it, so this may run twice. Raises `AnsweringError`:
-    what `reason_against` names, done, screened_out, withdrawn.
+    agree with; `address` that of their client, "" for no limit on arrivals. Who has a place already
+    keeps it, so this may run twice. Raises `AnsweringError`: what `reason_against` names, done,
+    screened_out, withdrawn, and `TooManyError`.
     """
     collection = _locked(collection)
     now = timezone.now()
@@ -133,6 +135,8 @@ def reserve(
     if reason:
         raise AnsweringError(reason)
     if submission is None:
+        if not collection.signed:
+            arrivals.admit(collection, address)
         worker, _ = Worker.objects.get_or_create(
             owner=collection.version.question_set.owner,
             panel=collection.panel,

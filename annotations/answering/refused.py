@@ -13,7 +13,7 @@ CODES: Final = frozenset(
         "id_missing", "id_not_filled_in", "id_bad", "forged",
         # whether they may take part
         "closed", "paused", "archived", "full", "excluded", "not_listed", "not_chosen",
-        "done", "screened_out", "withdrawn",
+        "done", "screened_out", "withdrawn", "too_many",
         # what they do
         "no_consent", "place_lost", "not_yet", "not_shown", "gone",
     }
@@ -27,6 +27,14 @@ class AnsweringError(ValueError):
         assert code in CODES, code
         super().__init__(code)
         self.code = code
+
+
+class TooManyError(AnsweringError):
+    """Too many people began from one address; the next one may begin after `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("too_many")
+        self.seconds = seconds
 
 
 class SettingsError(CodedError, ValueError):

@@ -24,7 +24,7 @@ from annotations.answering.places import (
     reserve,
     submission_of_worker,
 )
-from annotations.answering.refused import AnsweringError
+from annotations.answering.refused import AnsweringError, TooManyError
 from annotations.answering.wording import wording
 from annotations.languages import own_name
 from annotations.models import Collection, Submission
@@ -68,6 +68,10 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
                 return _resume(before, who)
             if request.method == "POST":
                 return _answered(request, collection, who)
+        except TooManyError as error:
+            refused = outcome(request, error.code, collection)
+            refused["Retry-After"] = str(error.seconds)
+            return refused
         except AnsweringError as error:
             return outcome(request, error.code, collection)
         reason = reason_against(collection, who.external_id)
@@ -125,6 +129,7 @@ def _answered(request: HttpRequest, collection: Collection, who: Visitor) -> Htt
             collection.version.shown_in,
             translation.get_language(),
             devices.kind_of(request.headers),
+            request.META.get("REMOTE_ADDR", ""),
         )
         if UNCOUNTED in request.POST:
             signals.switch(submission, off=True)

@@ -92,6 +92,14 @@ OUTCOMES = {
         409,
         "code_too_late",
     ),
+    "too_many": Outcome(
+        _("Please try again in a moment"),
+        _(
+            "Many people have just begun from your network. Your place is not taken yet: wait for "
+            "a minute, then send the form again."
+        ),
+        429,
+    ),
     "excluded": Outcome(
         _("You have taken part before"),
         _(

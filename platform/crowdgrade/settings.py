@@ -23,8 +23,8 @@ that is kept there, so the commands that work on files alone leave none behind.
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
     CACHE_URL             redis://..., where requests are counted (default: files)
     WEB_PROCESSES         web servers that `up` starts on its port (default: 2, 1 on one core)
-    API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE
-                          requests to the API, such as 600/minute (see operations.md)
+    API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE, LINK_RATE
+                          how often, such as 600/minute (see operations.md)
     API_UPLOAD_MB         megabytes of JSON in one upload (default: 20)
     CROWDGRADE_MODEL_NETWORKS
                           networks that are not public and in which language models may be asked
@@ -397,6 +397,7 @@ WEB_PROCESSES = _number("WEB_PROCESSES", min(2, _cores()))
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
 API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
 API_SMALL_BYTES = 1024 * 1024
+LINK_RATE = _rate("LINK_RATE", "60/minute")
 CACHE_FOLDER = HOME / "cache"
 CACHES = _caches()
 REST_FRAMEWORK = {

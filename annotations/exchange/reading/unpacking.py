@@ -20,13 +20,15 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, BinaryIO
 
 MOST_COLUMNS = 4_096
 MOST_SHEETS = 100
 """Sheets of which the first rows are read."""
 LONGEST_NUMBER = 5
+MOST_IN_A_ROW = 16_384
+"""Cells that a spreadsheet can have in a row."""
 MOST_CELLS = 50_000_000
 MOST_STRINGS = 2_000_000
 LAST_ROW = 1_048_576
@@ -35,6 +37,10 @@ BATCH = 1000
 EMPTY_BEFORE = 10_000
 
 FORMULA = re.compile(rb"<(?:[^<>\s/:]+:)?f[\s/>]")
+ROW = re.compile(rb"<(?:[^<>\s/:]+:)?row[\s/>]")
+CELL = re.compile(rb"<(?:[^<>\s/:]+:)?c[\s/>]")
+SHORTEST_ROW = MOST_IN_A_ROW * len(b"<c/>")
+"""Bytes of a row with so many cells; shorter ones need not be counted."""
 STRING = re.compile(rb"<(?:[^<>\s/:]+:)?si[\s/>]")
 # A part in UTF-16 would hide formulas and strings from what counts them; nobody writes such.
 _OTHER_ENCODING = re.compile(
@@ -91,9 +97,9 @@ class Sheet:
 def unpacked(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
     """Yield the sheet, then its rows that are not empty, from the header on.
 
-    Raises `TooMuchError`: a header of more than 4,096 cells, more than 50 million cells, more than
-    2 million strings, rows beyond the last that a sheet can have. Any other exception: the workbook
-    is damaged.
+    Raises `TooMuchError`: a header of more than 4,096 cells, more than 16,384 cells in a row, more
+    than 50 million cells, more than 2 million strings, rows beyond the last that a sheet can have.
+    Any other exception: the workbook is damaged.
     """
     has_formulas = _inspected(handle)
     with ExitStack() as stack:
@@ -138,18 +144,41 @@ def _first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
 
 
 def _inspected(handle: BinaryIO) -> bool:
-    """Whether there are formulas; raises `TooMuchError` for too many strings."""
+    """Whether there are formulas; raises `TooMuchError` for too many strings, or cells in a row."""
     formulas = False
     with zipfile.ZipFile(handle) as archive:
         for part in archive.infolist():
             if not part.filename.endswith(".xml"):
                 continue
             if part.filename.startswith("xl/worksheets/"):
+                _refuse_wide_rows(archive, part)
                 formulas = count(archive, part, FORMULA, 1) > 0 or formulas
             # A program may call its table of strings as it likes, so all other parts are counted.
             elif count(archive, part, STRING, MOST_STRINGS + 1) > MOST_STRINGS:
                 raise TooMuchError(f"there are more than {MOST_STRINGS:,} texts in its table")
     return formulas
+
+
+def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Raise `TooMuchError` for a row with more cells than a sheet can have.
+
+    openpyxl makes all cells of a row before it gives one, so such a row is counted beforehand.
+    """
+    n, tail = 0, b""
+    with archive.open(part) as xml:
+        while block := xml.read(1 << 20):
+            text = tail + block
+            # A tag that is not complete yet is looked for with what follows.
+            cut = text.rfind(b"<", max(0, len(text) - 128))
+            text, tail = (text, b"") if cut < 0 else (text[:cut], text[cut:])
+            edges = [0, *(found.start() for found in ROW.finditer(text)), len(text)]
+            for at, (first, last) in enumerate(pairwise(edges), 1):
+                if at > 1:
+                    n = 0
+                if n or at == len(edges) - 1 or last - first >= SHORTEST_ROW:
+                    n += len(CELL.findall(text, first, last))
+                if n > MOST_IN_A_ROW:
+                    raise TooMuchError(f"it has more than {MOST_IN_A_ROW:,} cells in a row")
 
 
 def count(

@@ -277,6 +277,32 @@ def test_a_header_wider_than_is_read_is_refused(tmp_path):
     check_too_large(path, "4,096")
 
 
+def test_a_row_of_more_cells_than_a_sheet_has_is_refused_before_they_are_made(
+    tmp_path, monkeypatch
+):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    rows_of_xml(path, b'<row r="3">' + b"<c/>" * 16_385 + b"</row>")
+    monkeypatch.setattr(unpacking, "_worksheets", None)  # whoever calls it finds a damaged one
+    check_too_large(path, "16,384")
+
+
+@pytest.mark.parametrize(
+    ("rows", "cells", "refused"), [(1, 16_384, 0), (1, 16_385, 1), (3, 9_000, 0)]
+)
+def test_cells_of_a_row_are_counted_where_blocks_of_a_part_meet(tmp_path, rows, cells, refused):
+    # 100 bytes a cell: 1.6 MB a row, which ends in another block than it began.
+    row = b"<x:row >" + b'<x:c r="%090d"/>' % 7 * cells + b"</x:row>"
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(SHEET, row * rows)
+        part = archive.infolist()[0]
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        try:
+            unpacking._refuse_wide_rows(archive, part)
+        except unpacking.TooMuchError:
+            refused -= 1
+    assert refused == 0
+
+
 def test_more_cells_than_are_read_are_refused_also_where_they_are_empty(tmp_path, monkeypatch):
     monkeypatch.setattr(unpacking, "MOST_CELLS", 33)  # a header and ten rows of three
     path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a"] for n in range(10)])
