@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer of each, some minutes in all")
     parser.add_argument("--only", nargs="+", choices=list(every), metavar="NAME")
     parser.add_argument("--seed", type=int, default=0, help="of everything that is drawn")
-    parser.add_argument("--write", action="store_true", help="the table into SECURITY.md")
+    parser.add_argument("--write", action="store_true", help="their rows into SECURITY.md")
     chosen = parser.parse_args(arguments)
     names = chosen.only or list(every)
     began = time.monotonic()
@@ -37,11 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Path(folder), {name: every[name] for name in names}, chosen.quick, chosen.seed
         )
     minutes = (time.monotonic() - began) / 60
-    rows = table(found, every)
+    today = date.today()
+    rows = table(found, every, f"{today}, quick" if chosen.quick else f"{today}")
     print(rows)
     if chosen.write:
-        how = f"`make attack{' QUICK=1' if chosen.quick else ''}`, seed {chosen.seed}"
-        write(DOCUMENT, rows, date.today(), f"{how}, {minutes:.0f} minutes on two cores")
+        only = f' ONLY="{" ".join(names)}"' if chosen.only else ""
+        how = f"`make attack{' QUICK=1' if chosen.quick else ''}{only}`, seed {chosen.seed}"
+        write(DOCUMENT, rows, today, f"{how}, {minutes:.0f} minutes on two cores", every)
     missed = [
         f"{name}: {one.what}: {one.figure}, must be {one.claim}"
         for name, findings in found.items()

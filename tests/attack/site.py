@@ -79,7 +79,7 @@ class Site(Scratch):
                 start_new_session=True,
             )
         self.processes.append(self.up)
-        wait_until(self.answers, 90, "the site started", self.log)
+        wait_until(self.answers, 600, "the site started", self.log)
 
     def end(self) -> None:
         """End it as Ctrl-C does."""

@@ -1,6 +1,7 @@
 """Attacks are found by their place, and what does not hold is exit code 1."""
 
 import random
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -62,23 +63,39 @@ def test_the_exit_code_says_whether_everything_holds(monkeypatch, capsys, met, c
     monkeypatch.setattr(command, "attacked", lambda *_: {"it": [finding]})
     assert command.main([]) == code
     said = capsys.readouterr()
-    assert f"| **it**: what it does | page | {'3 s' if met else '**3 s**'} | at most 2 s |" in (
-        said.out
-    )
+    figure = "3 s" if met else "**3 s**"
+    assert f"| **it**: what it does ({date.today()}) | page | {figure} | at most 2 s |" in said.out
     assert ("it: page: 3 s, must be at most 2 s" in said.err) is not met
 
 
 def test_the_table_is_written_between_its_marks_and_nothing_else_changes(tmp_path):
-    from datetime import date
-
     document = tmp_path / "a.md"
     document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    rows = table({"it": [exactly("a|b", 1, 1)]}, {"it": run_by([])})
-    write(document, rows, date(2026, 11, 22), "`make attack`")
+    rows = table({"it": [exactly("a|b", 1, 1)]}, {"it": run_by([])}, "2026-11-22")
+    write(document, rows, date(2026, 11, 22), "`make attack`", ["it"])
     assert document.read_text() == (
-        f"before\n{BEGIN}\n\n2026-11-22, `make attack`:\n\n{rows}\n{END}\nafter\n"
+        f"before\n{BEGIN}\n\nLast run: 2026-11-22, `make attack`.\n\n{rows}\n{END}\nafter\n"
     )
-    assert rows.splitlines()[2:] == ["| **it**: what it does | a\\|b | 1 | 1 |"]
+    assert rows.splitlines()[2:] == ["| **it**: what it does (2026-11-22) | a\\|b | 1 | 1 |"]
     document.write_text("no place")
     with pytest.raises(ValueError, match="one place"):
-        write(document, rows, date(2026, 11, 22), "")
+        write(document, rows, date(2026, 11, 22), "", ["it"])
+
+
+def test_attacks_that_were_not_run_keep_their_rows_and_removed_ones_lose_them(tmp_path):
+    document = tmp_path / "a.md"
+    document.write_text(f"{BEGIN}{END}")
+
+    def put(day, figure, *names):
+        found = {name: [exactly("a", figure, 1), exactly("b", 2, 2)] for name in names}
+        rows = table(found, dict.fromkeys(names, run_by([])), f"day {day}")
+        write(document, rows, date(2026, 11, day), "", ["kept", "run-again"])
+
+    put(1, 1, "run-again", "kept", "removed")
+    put(2, 7, "run-again")
+    assert [line for line in document.read_text().splitlines() if line.startswith("| ")][1:] == [
+        "| **kept**: what it does (day 1) | a | 1 | 1 |",
+        "|  | b | 2 | 2 |",
+        "| **run-again**: what it does (day 2) | a | **7** | 1 |",
+        "|  | b | 2 | 2 |",
+    ]
