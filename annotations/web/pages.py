@@ -20,11 +20,18 @@ IN_ORDER = Keyset("position", ("position", "pk"))
 
 
 def page_of(
-    request: HttpRequest, rows: QuerySet[Any, Any], order: Keyset, size: int = PAGE
+    request: HttpRequest,
+    rows: QuerySet[Any, Any],
+    order: Keyset,
+    size: int = PAGE,
+    count: int | None = None,
 ) -> Page[Any]:
-    """Return the page that `after` in the address names, with the length of the list; else 404."""
+    """Return the page that `after` in the address names, with the length of the list; else 404.
+
+    `count` is that length, where it is known.
+    """
     page = order.take(rows, request.GET.get("after", ""), size)
-    return replace(page, count=rows.count())
+    return replace(page, count=rows.count() if count is None else count)
 
 
 def breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
@@ -45,8 +45,13 @@ class RecordStanding:
         return bool(self.chosen_by)
 
 
-def record_of(question_set: QuestionSet) -> RecordStanding | None:
-    """Return the grading that counts for a set, None without any that is done; nine queries."""
+def record_of(
+    question_set: QuestionSet, latest: QuestionSetVersion | None = None
+) -> RecordStanding | None:
+    """Return the grading that counts for a set, None without any that is done; eight queries.
+
+    `latest` is the set's latest version, where it is known.
+    """
     done = Run.objects.filter(
         version__question_set=question_set,
         kind=GRADING,
@@ -58,7 +63,7 @@ def record_of(question_set: QuestionSet) -> RecordStanding | None:
     if run is None:
         return None
     newer = done.filter(pk__gt=run.pk).order_by("-pk").first()
-    latest = question_set.latest_version()
+    latest = latest or question_set.latest_version()
     return RecordStanding(
         run=run.public_id,
         called=called(run, AqerParameters).title,

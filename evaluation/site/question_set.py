@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
-from django.db.models.functions import Left
+from django.db.models import Count, Exists, Model, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Left
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.models import (
+    Passage,
     Question,
     QuestionSet,
     QuestionSetVersion,
@@ -47,12 +48,11 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = visible_or_404(request, QuestionSet.objects.all(), set_id)
     versions = list(shown.versions.order_by("-number"))
     version = chosen(shown, versions, request.GET.get("version"))
-    runs = list(
-        in_short(visible(request, Run.objects.all()))
-        .filter(version__question_set=shown, archived_at=None)
-        .select_related("version")
-        .order_by("-id")[:RUNS_SHOWN]
-    )
+    held = rights(request.user, shown)
+    # Whoever sees what came back to a set sees its runs.
+    of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
+    of_set = of_set.select_related("version").order_by("-id")
+    runs = list(in_short(of_set)[:RUNS_SHOWN]) if held.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     context: dict[str, Any] = {
         "title": shown.name,
@@ -61,13 +61,13 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "notice": shown.notice,
         "earlier_wave": wave_before(request, shown),
         "question_set": shown,
-        "rights": rights(request.user, shown),
+        "rights": held,
         "to_judge": progress(shown, user_id(request)),
         "versions": versions,
         "version": version,
         "draft": draft_beside(versions, version),
         "runs": listed(runs),
-        "record": record_of(shown) if runs else None,
+        "record": record_of(shown, versions[0]) if runs else None,
         "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
     }
     if version is not None:
@@ -82,7 +82,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "starts": starts[:BUTTONS],
             "more_starts": starts[BUTTONS:],
             "counts": counts,
-            "page": questions_page(request, version),
+            "page": questions_page(request, version, counts["questions"]),
             "models": models_of(request, version),
             "all_views": newest_views(shown),
         }
@@ -117,7 +117,9 @@ def draft_beside(
     return {"number": versions[0].number, "n_questions": versions[0].questions.count()}
 
 
-def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page[dict[str, Any]]:
+def questions_page(
+    request: HttpRequest, version: QuestionSetVersion, n_questions: int
+) -> Page[dict[str, Any]]:
     """Return some of a version's questions in their order, with how many answered each.
 
     Answers are counted for the questions of the page alone: counting them in the query of the
@@ -126,7 +128,7 @@ def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page[di
     rows = Question.objects.filter(version=version).values(
         "pk", "public_id", "position", "external_id", "category", beginning=Left("text", BEGINNING)
     )
-    page = page_of(request, rows, IN_ORDER, QUESTIONS_SHOWN)
+    page = page_of(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
     submitted = Response.objects.filter(
         question__in=[row["pk"] for row in page], state=Response.State.SUBMITTED
     )
@@ -145,22 +147,27 @@ def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page[di
 
 
 def counts_of(version: QuestionSetVersion) -> dict[str, int]:
-    """Return how many questions, passages, workers and answers a version has."""
+    """Return how many questions, passages, workers and answers a version has, by two queries."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     answers = submitted.aggregate(
         answers=Count("pk", filter=Q(status=Response.Status.TEXT)),
         empty=Count("pk", filter=Q(status=Response.Status.EMPTY)),
         refused=Count("pk", filter=Q(rejected=True)),
     )
-    questions, workers = version.questions.count(), Submission.objects.filter(version=version)
-    n_workers = workers.count()
-    return {
-        **answers,
-        "questions": questions,
-        "passages": version.passages.count(),
-        "workers": n_workers,
-        "possible": questions * n_workers,
-    }
+    parts = {"questions": Question, "passages": Passage, "workers": Submission}
+    numbers = (
+        QuestionSetVersion.objects.filter(pk=version.pk)
+        .values_list(*(_number_of(model) for model in parts.values()))
+        .get()
+    )
+    counts = dict(zip(parts, numbers, strict=True))
+    return {**answers, **counts, "possible": counts["questions"] * counts["workers"]}
+
+
+def _number_of(model: type[Model]) -> Coalesce:
+    """Return how many rows of a model a version has, as a column."""
+    rows = model._default_manager.filter(version=OuterRef("pk")).order_by().values("version")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
 def models_of(request: HttpRequest, version: QuestionSetVersion) -> list[LanguageModel]:
