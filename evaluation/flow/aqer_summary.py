@@ -278,7 +278,8 @@ class AqerSummary(RunSummary):
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
     map, alarm_checks, question_camps, facts : None in a run from before there were such.
-    people_hash : of all that went in but models' answers; "" in a run from before there was one.
+    people_hash : of all that went in but models' answers; None in a run from before there was
+        one.
     """
 
     iterations: int = 0
@@ -294,7 +295,7 @@ class AqerSummary(RunSummary):
     alarm_checks: tuple[Looked, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactsFound | None = None
-    people_hash: str = ""
+    people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
         """Return what went in."""

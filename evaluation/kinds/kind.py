@@ -214,7 +214,6 @@ class Kind:
     options: type[Parameters]
     run: Callable[[Turn], None] | None = None
     summary: type[RunSummary] = RunSummary
-    counts: Callable[[Run], Mapping[str, int]] | None = None
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[Run], Mapping[str, bytes]] | None = None
@@ -234,6 +233,7 @@ class Kind:
     action: str = ""
     start: Start = field(default_factory=Start)
     views: tuple[Viewed, ...] = ()
+    counts: Callable[[Run], Mapping[str, int]] | None = None
 
     def __post_init__(self) -> None:
         """Add the table of what experts said, for each thing that they judge."""

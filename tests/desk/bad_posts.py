@@ -129,6 +129,7 @@ BAD: dict[str, list[Bad] | str] = {
         ),
         Bad({"username": "rana", "password": "wrong"}, (), "You are not signed in", role="nobody"),
     ],
+    "admin:first-account": [],  # tests/crowdgrade/test_first_account.py
     "admin:logout": BUTTON,
     "admin:password_change": [
         Bad(
