@@ -1,4 +1,4 @@
-"""Importing answers from any file: sent once, its columns said, its rows shown, then checked."""
+"""Importing answers from any file: sent once, its columns chosen, its rows shown, then checked."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Preview:
     Attributes
     ----------
     rows : ten of them, each with the wording of its question. texts : more of their texts, for the
-    language. personal : columns that are left out because they say who or where somebody is.
+    language. personal : columns that are left out because they identify or locate a person.
     error : why there are none.
     """
 
@@ -109,7 +109,7 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
         if preset in PRESETS and preset != staged.options["preset"]:
-            # Other columns are proposed; what was said of the others is of no use any more.
+            # Other columns are proposed; the choices for the others do not fit any more.
             _choose(staged, head, source, preset)
             staged.save()
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
@@ -133,7 +133,7 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "staged": staged,
         "form": form,
         "preset": preset_named(staged.options["preset"]),
-        "place": arranged.told(),
+        "place": arranged.describe(),
         "n_columns": len(head.header),
         "preview": preview,
         "shown": [record for record, _ in preview.rows],
@@ -178,7 +178,7 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
 
 
 def _place(staged: Upload, chosen: Arrangement) -> None:
-    """Find the table of the file where it is said to be, and propose its columns."""
+    """Find the table of the file at the chosen place, and propose its columns."""
     arranged = arrange(_stored(staged), chosen)
     head = head_of(arranged.source)
     refuse_answerless(head)
@@ -193,8 +193,8 @@ def _is_moved(staged: Upload, place: Arrangement, form: MappingForm) -> bool:
     except InputError as error:
         problem = error.problems[0]
         field = "header_row" if "header_row" in form.fields else None
-        told = f"{problem.reason.capitalize()}. {problem.remedy}"
-        form.add_error(field, ValidationError(told, code=problem.code))
+        message = f"{problem.reason.capitalize()}. {problem.remedy}"
+        form.add_error(field, ValidationError(message, code=problem.code))
         staged.refresh_from_db()
         return False
     staged.save()

@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 
-from annotations.desk.forms import DUPLICATES
+from annotations.desk.forms import DUPLICATES, UploadForm
 from annotations.exchange.presets import PRESETS, ROW_NUMBER, Arrangement, Head, Mapping
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
@@ -63,13 +63,7 @@ class MappingForm(forms.Form):
         "columns.",
         error_messages={"required": "Tick at least one column of answers."},
     )
-    question_template = forms.CharField(
-        label="How a question reads",
-        required=False,
-        max_length=2000,
-        help_text="Such as “Translate: ${sentence}”, where sentence stands for the column "
-        "Input.sentence. Left empty: the Input cells, a line each.",
-    )
+    question_template = UploadForm.base_fields["question_template"]
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         choices=DUPLICATES,
@@ -82,21 +76,11 @@ class MappingForm(forms.Form):
         help_text="Responses of people who broke off are left out and counted, unless this is "
         "ticked.",
     )
-    panel = forms.CharField(
-        label="Panel",
-        required=False,
-        max_length=100,
-        help_text="Where the workers' ids come from, such as Prolific. The same id in two panels "
-        "is two workers.",
-    )
+    panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False
     )
-    update_flags = forms.BooleanField(
-        label="Update which answers were rejected",
-        required=False,
-        help_text="For answers that are there already; their texts always stay as they are.",
-    )
+    update_flags = UploadForm.base_fields["update_flags"]
 
     def __init__(
         self,

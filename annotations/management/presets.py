@@ -90,7 +90,7 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
     try:
         return arranged, *_mapped(arranged.source, options)
     except InputError as error:
-        if place := arranged.told():
+        if place := arranged.describe():
             told = Problem.from_code(arranged.source.name, None, None, "table_place", place=place)
             raise InputError([*error.problems, told], error.total + 1) from error
         raise
@@ -120,7 +120,7 @@ def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
     if not mapping.question:
         columns.append("each column of answers is a question")
-    place = arranged.told()
+    place = arranged.describe()
     found = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
     if place:
         found.append(f"{place}. To choose: --sheet NAME, --header-row N")

@@ -16,12 +16,10 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from django.conf import settings
 from django.db import Error, connections
@@ -34,7 +32,6 @@ from evaluation.steps.checkpoints import Lane, Turn
 
 logger = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parents[2]
 LOOK_EVERY = 1.0
 SHORT_TURN = 30.0
 """Seconds that a run has at least where others wait for its place."""
@@ -164,7 +161,7 @@ class _Asking:
         self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        self._process = self._started()
+        self._process = guarding.start_python(START)
         self._keeper = threading.Thread(target=self._keep, name="asking-process", daemon=True)
         self._keeper.start()
 
@@ -180,14 +177,6 @@ class _Asking:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(SECONDS_TO_END + 3)
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", START],
-            stdin=subprocess.PIPE,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-
     def _keep(self) -> None:
         pause = 1.0
         while self._process is not None:
@@ -201,7 +190,7 @@ class _Asking:
                 return
             if self._process.stdin is not None:
                 self._process.stdin.close()
-            self._process = self._started()
+            self._process = guarding.start_python(START)
 
 
 _asking = _Asking()

@@ -101,6 +101,16 @@ def stalled(run: Run) -> str:
     )
 
 
+def start_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a process of this Python that runs `code`, with a pipe as its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
 class _Guard:
     """The other end of the pipe, in the worker."""
 
@@ -111,12 +121,7 @@ class _Guard:
         self._told: dict[Claim, float] = {}
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", START, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+        self._process = start_python(START, str(os.getpid()))
         assert self._process.stdin is not None
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)

@@ -1,8 +1,7 @@
 """The first account of a new site, made on a page that asks for a code.
 
 `manage.py up` prints the code where no account exists. It lies in a file of the site's folder,
-which its owner alone may read, and is used once: whoever takes the file away first makes the
-account.
+which its owner alone may read, and is removed with the first account.
 """
 
 from __future__ import annotations
@@ -98,44 +97,23 @@ def first_account(request: HttpRequest) -> HttpResponse:
         context = {"title": "The first account", "form": form}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "admin/first_account.html", context, status=status)
-    code = form.cleaned_data["code"]
-    if not _take_code(settings.HOME):
-        raise Http404  # another request took it a moment ago
     try:
         with transaction.atomic():
             user = form.save(commit=False)
             user.is_staff = user.is_superuser = True
             user.save()
-    except BaseException:
-        _give_back(settings.HOME, code)
-        raise
+            # Last: what fails before leaves the code, and of two requests one finds no file.
+            (settings.HOME / CODE_FILE).unlink()
+    except FileNotFoundError:
+        raise Http404 from None
     login(request, user, BACKEND)
     messages.success(request, "Your account is made, and you are signed in.")
     return redirect("admin:index")
 
 
 def _stored_code(home: Path) -> str:
-    """Return the code in the folder; one that nobody knows where there is none."""
+    """Return the code in the folder; a random one where there is none."""
     try:
         return (home / CODE_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return secrets.token_urlsafe(18)
-
-
-def _take_code(home: Path) -> bool:
-    """Remove the code; False where it is gone already."""
-    try:
-        (home / CODE_FILE).unlink()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _give_back(home: Path, code: str) -> None:
-    """Store a code that was taken, for an account that could not be made."""
-    with open(home / CODE_FILE, "w", encoding="ascii", opener=_private) as file:
-        file.write(f"{code}\n")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -39,7 +39,7 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error
     is_list = source_of(given).suffix == ".json"
-    if preset.slug == OURS and not is_list and not arranged.told():
+    if preset.slug == OURS and not is_list and not arranged.describe():
         # The header is in order: the caller named other columns.
         return error
     if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:
@@ -48,13 +48,13 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     values = {"preset": preset.slug, "title": preset.title, "command": how}
     if preset.slug in TABLES:
         looks = f"{preset.title[0].lower()}{preset.title[1:]}"
-        told = Problem.from_code(head.name, None, None, "looks_like", looks=looks, **values)
+        hint = Problem.from_code(head.name, None, None, "looks_like", looks=looks, **values)
     else:
         program = preset.title.partition(":")[0]
-        told = Problem.from_code(
+        hint = Problem.from_code(
             head.name, None, None, "looks_like_export", program=program, **values
         )
-    return InputError([*error.problems, told], error.total + 1)
+    return InputError([*error.problems, hint], error.total + 1)
 
 
 def _is_of_header(problem: Problem) -> bool:

@@ -1,4 +1,4 @@
-"""Where the table stands in a file: its sheet, its header row, and whether people are its columns.
+"""The place of the table in a file: its sheet, its header row, and whether its columns are people.
 
 What is not chosen is found out: of a workbook the sheet that has answers, of each sheet (and of
 CSV) the first row that heads a table, so that titles and notes above it are passed over.
@@ -75,7 +75,7 @@ class Arranged:
         placed = replace(source, **of_source)
         return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return where the table was found in a sentence; "" where it is at the beginning."""
         if len(self.sheets) < 2 and not self.header_row:
             return ""
@@ -218,12 +218,12 @@ def _header_of_text(records: Sequence[Row]) -> int:
     if not widths or _evenness(records) < FEWEST_TEXTS:
         return 0
     width = widths.most_common(1)[0][0]
-    # Rows of another width are titles above the table, or faults that its reader tells of.
+    # Rows of another width are titles above the table, or faults that its reader reports.
     filled = [row for row in records if any(map(str.strip, row[1]))]
     even = [row for row in filled if len(row[1]) == width]
     row = header_row_of(even) or (even[0][0] if even else 0)
     above = [cells for number, cells in filled if number < row]
-    # A header that is only shorter than its rows is no title: whoever reads it is told.
+    # A header that is only shorter than its rows is no title; its reader reports the difference.
     if any(sum(map(bool, map(str.strip, cells))) > FULL * width for cells in above):
         return 0
     return row if above and not _is_declaration(above) else 0

@@ -1,6 +1,6 @@
 """What the cells of a column are: ids, times, numbers, JSON or sentences.
 
-A kind is said of a column where nine of ten of its cells are of it.
+A column is of a kind if nine of ten of its cells are.
 """
 
 from __future__ import annotations

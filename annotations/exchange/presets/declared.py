@@ -52,7 +52,7 @@ SPAM_STATUSES = (
 SPAM = "responses that Qualtrics marked as spam"
 UNFINISHED = "unfinished responses"
 NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "onwaar", "fałsz")
-"""What stands in the column Finished, also once a spreadsheet has written it in its language."""
+"""Values of the column Finished, also as a spreadsheet writes them in its language."""
 ALL_OF_IT = 100
 """Percents of the survey that who finished it has seen."""
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
@@ -91,7 +91,7 @@ class Preset:
     panel : where the workers' ids come from. cell : what a cell of an answer says.
     left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
     None where the export does not say. rejected : whether it was refused where it was
-    collected, None where nobody said. times : columns, where the file has them. has_private :
+    collected, None where it is unknown. times : columns, where the file has them. has_private :
     whether personal columns are left out. is_fixed : whether the form of the file says which
     columns hold what, so that its mapping is no guess.
     """
@@ -252,7 +252,7 @@ def _is_survey_of_panel(head: Head) -> bool:
 
 
 def is_list_of_submissions(head: Head) -> bool:
-    """Whether this is Prolific's own export, which knows who took part and not what they said.
+    """Whether this is Prolific's own export, which lists who took part, without their answers.
 
     Under the headings of any of its times. A survey in which somebody pasted its columns asks
     questions besides.

@@ -1,6 +1,6 @@
 """Tables of experiment programs: jsPsych's trials, psiTurk's files without a header, oTree's pages.
 
-What a trial holds stands in it as JSON, {"Q0": "..."}: each text becomes a row with its question
+The responses of a trial are JSON, {"Q0": "..."}: each text becomes a row with its question
 in the column `trialquestion` and the text in `trialanswer`; other trials have neither.
 """
 
@@ -29,7 +29,7 @@ from annotations.exchange.presets.shapes import (
     annotator_of,
     is_document_table,
 )
-from annotations.exchange.presets.values import said
+from annotations.exchange.presets.values import format_answer
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.source import Readable, Source, source_of
@@ -174,8 +174,8 @@ def _texts(cell: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         value = cell
     if isinstance(value, dict):
-        return {str(key): said(one) for key, one in value.items()}
-    return {"": said(value)} if value not in (None, "") else {}
+        return {str(key): format_answer(one) for key, one in value.items()}
+    return {"": format_answer(value)} if value not in (None, "") else {}
 
 
 def _trial_data(rows: Rows) -> Rows:
@@ -185,13 +185,13 @@ def _trial_data(rows: Rows) -> Rows:
         except (ValueError, RecursionError):
             value = {}
         data = value if isinstance(value, dict) else {}
-        question = next((said(data[key]) for key in OF_TRIAL_ITEM if data.get(key)), "")
+        question = next((format_answer(data[key]) for key in OF_TRIAL_ITEM if data.get(key)), "")
         answers = [data[key] for key in OF_TRIAL_ANSWER if isinstance(data.get(key), str)]
         yield line, (*cells, question if answers else "", answers[0] if answers else "")
 
 
 def _name_annotator(table: Table) -> None:
-    """Add the annotator, after whom the file is named, to a table of doccano's documents."""
+    """Add the annotator, from the name of the file, to a table of doccano's documents."""
     first = list(islice(table.rows, PEEKED))
     rest = table.rows
 

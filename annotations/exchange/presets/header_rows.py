@@ -1,4 +1,4 @@
-"""Header rows that are told by what stands in them: a second one, and one that is missing."""
+"""Recognise a second header row, and a file without one, by the cells of the first rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
         n_labelled += bool(cell)
         is_strong |= shape != "number" or min(map(len, cells)) >= LONG_NUMBER
     labels = [cell.strip() for cell in row if cell.strip()]
-    # Of a row that only lacks some numbers, or says "none" in their place, nobody is to be lost.
+    # A row that only lacks some numbers, or has "none" in their place, is a person's answers.
     n_known = sum(is_heading(label) or label.endswith(("?", "？")) for label in labels)
     if is_strong and n_labelled >= FEWEST_TYPED:
         return len(set(labels)) > 1

@@ -13,7 +13,7 @@ from annotations.exchange.problems import InputError
 
 KEYS = ("worker", "question", "text", "answer")
 ROW_NUMBER = "#row"
-"""In place of a column: the number of the row is the worker, for files that name nobody."""
+"""Chosen as the worker column of a file without one: the row number is the worker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 TOTALS = "rows of totals"
 TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "gesamt", "итого")
-"""What stands in place of a worker in a row below the table."""
+"""Words in the worker column that mark a row of totals below the table."""
 
 
 GUESSED = ("worker", "question", "answer")
@@ -201,18 +201,18 @@ class MappedRows:
 
     @property
     def notes(self) -> list[str]:
-        """What to say of the file once it has been read."""
+        """Notes on the file, complete once it has been read."""
         n_columns = len(self._mapping.answers)
-        said = []
+        notes = []
         if self._foreign.n_labels == 1:
-            said.append("The row under the header was read as a second header row")
+            notes.append("The row under the header was read as a second header row")
         if n_columns > 1:
             counts = f"{self.n_people} rows x {n_columns} columns of answers"
-            said.append(f"{counts} = {self.n_rows} answers")
-        said += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
+            notes.append(f"{counts} = {self.n_rows} answers")
+        notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
-            said.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
-        return said
+            notes.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
+        return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         header, mapping, preset = self._foreign.header, self._mapping, self._preset

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange.column_names import plain_name, plain_names
-from annotations.exchange.presets.values import said, written
+from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
 
 Row = dict[str, str]
@@ -73,7 +73,11 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
     nested = next((record[key] for key in ANSWERS_KEYS if isinstance(record.get(key), dict)), None)
     if worker and nested and not any(isinstance(one, dict) for one in nested.values()):
         return [
-            {worker: written(record[worker]), "question": question, "response": written(answer)}
+            {
+                worker: format_value(record[worker]),
+                "question": question,
+                "response": format_value(answer),
+            }
             for question, answer in nested.items()
         ]
     entries = _entries_of(record)
@@ -116,11 +120,11 @@ def _of_entries(
     record: dict[str, Any], keys: set[str], pairs: Sequence[tuple[Any, Any]]
 ) -> Iterator[Row]:
     """Yield a row for each answer of a record, beside what the record says of all of them."""
-    base = {name: written(value) for name, value in record.items() if name not in keys}
+    base = {name: format_value(value) for name, value in record.items() if name not in keys}
     if "id" in base:
         base["item_id"] = base.pop("id")  # of the record, where else it is a worker's
     for who, text in pairs:
-        yield {**base, "worker": written(who), "response": text}
+        yield {**base, "worker": format_value(who), "response": text}
 
 
 def _is_wrapped(one: Any) -> bool:
@@ -130,7 +134,7 @@ def _is_wrapped(one: Any) -> bool:
 def _of_state(state: dict[str, Any]) -> Iterator[Row]:
     """Yield a row for each instance that a user of Potato labelled, a column for each label."""
     for instance, labels in state[STATE].items():
-        row = {USER: written(state.get("user_id", "")), "instance_id": instance}
+        row = {USER: format_value(state.get("user_id", "")), "instance_id": instance}
         if isinstance(labels, dict):
             pairs = [
                 ({"schema": schema, "name": name}, value)
@@ -141,7 +145,7 @@ def _of_state(state: dict[str, Any]) -> Iterator[Row]:
             pairs = [tuple(one) for one in labels if isinstance(one, list) and len(one) == 2]
         for label, value in pairs:
             schema, name = label.get("schema", ""), label.get("name", "")
-            row[f"{schema}:::{name}" if name else schema] = written(value)
+            row[f"{schema}:::{name}" if name else schema] = format_value(value)
         yield row
 
 
@@ -169,14 +173,14 @@ def _of_argilla(record: dict[str, Any]) -> Iterator[Row]:
         fields = {
             key: one for key, one in record.items() if isinstance(one, str) and key not in ids
         }
-    texts = {f"field.{name}": written(value) for name, value in fields.items()}
+    texts = {f"field.{name}": format_value(value) for name, value in fields.items()}
     known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
-    base = {RECORD: written(next(known, "")), **texts}
+    base = {RECORD: format_value(next(known, "")), **texts}
     found: dict[str, Row] = {}
     for user, question, value, status in _responses_of(record):
-        row = found.setdefault(written(user), {**base, USER: written(user)})
-        row[RESPONSE + question] = said(value)
-        row[STATUS] = written(status)
+        row = found.setdefault(format_value(user), {**base, USER: format_value(user)})
+        row[RESPONSE + question] = format_answer(value)
+        row[STATUS] = format_value(status)
     yield from found.values()
 
 
@@ -211,7 +215,7 @@ def _is_document(record: dict[str, Any]) -> bool:
 def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each annotator of a document of doccano."""
     text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
-    base = {DOCUMENT: written(record.get("id", "")), "text": written(text)}
+    base = {DOCUMENT: format_value(record.get("id", "")), "text": format_value(text)}
     annotations = record.get("annotations")
     if isinstance(annotations, list):
         found: dict[str, list[str]] = {}
@@ -219,16 +223,20 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
             label = one.get("text", one.get("label")) if isinstance(one, dict) else None
             if label is None or "start_offset" in one:
                 raise InputError.from_code(file, "doccano_spans")
-            if not written(one.get("user", "")):
+            if not format_value(one.get("user", "")):
                 raise InputError.from_code(file, "doccano_nobody")
-            found.setdefault(written(one["user"]), []).append(written(label))
+            found.setdefault(format_value(one["user"]), []).append(format_value(label))
         for user, labels in found.items():
             yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}
         return
     labels = next(record[key] for key in LABEL_KEYS if isinstance(record.get(key), list))
     if any(not isinstance(one, str | int) for one in labels):
         raise InputError.from_code(file, "doccano_spans")
-    yield {**base, ANNOTATOR: annotator_of(file), LABEL: "\n".join(written(one) for one in labels)}
+    yield {
+        **base,
+        ANNOTATOR: annotator_of(file),
+        LABEL: "\n".join(map(format_value, labels)),
+    }
 
 
 def annotator_of(file: str) -> str:

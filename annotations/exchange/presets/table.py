@@ -31,7 +31,7 @@ from annotations.exchange.reading.tables import open_table
 
 PEEKED = 200
 COMPARED = 40
-"""Rows by which header rows are told from rows of data."""
+"""Rows that are compared to distinguish header rows from rows of data."""
 SAMPLES = 3
 
 Cells = tuple[str, ...]
@@ -44,7 +44,7 @@ class ForeignTable:
     `wordings` are the questions by their columns, where a second header row of the file has them,
     and `zone` the time zone that it names. `n_labels` is the number of header rows under the first.
     `fields` are the columns that annotators filled in and `task` those of what they were shown,
-    where the file tells them apart. `warnings` are sentences for people. With `holds_objects` the
+    where the file distinguishes them. `warnings` are sentences for people. With `holds_objects` the
     rows come from JSON, so that a cell of JSON is a list or an object of the file, and no text.
     """
 
@@ -151,7 +151,7 @@ class Head:
 def head_of(given: Readable) -> Head:
     """The beginning of a file. Raises `InputError` for one that cannot be read at all.
 
-    Rows that are crooked are passed over: who reads the file to its end is told of them.
+    Rows that are crooked are passed over: reading the file to its end reports them.
     """
     table = open_foreign(given, Problems(source_of(given).name))
     is_delimited = source_of(given).suffix not in (".json", ".jsonl", ".ndjson")

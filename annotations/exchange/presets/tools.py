@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.exchange.presets.shapes import records_of, rows_of_record
-from annotations.exchange.presets.values import said as _said
-from annotations.exchange.presets.values import written
+from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.json_document import Located
 
@@ -31,7 +30,7 @@ class Flattened:
     """The rows of a document, each with its line.
 
     `fields` are the columns that annotators filled in, those of texts alone if there are any, and
-    `task` the columns of what they were shown, where the document tells them apart.
+    `task` the columns of what they were shown, where the document distinguishes them.
     """
 
     rows: list[tuple[int, dict[str, str]]] = field(default_factory=list)
@@ -60,7 +59,7 @@ def flattened(document: Any, file: str) -> Flattened:
         elif (shaped := rows_of_record(item, file)) is not None:
             found.rows += ((line, row) for row in shaped)
         else:
-            row = {name: written(value) for name, value in item.items()}
+            row = {name: format_value(value) for name, value in item.items()}
             found.rows.append((line, row))
     texts = tuple(name for name, kinds in types.items() if TEXT_AREA in kinds)
     found.fields = texts or tuple(types)
@@ -70,7 +69,7 @@ def flattened(document: Any, file: str) -> Flattened:
 
 def _of_task(task: dict[str, Any], types: dict[str, set[str]]) -> Iterator[dict[str, str]]:
     """A row for each annotation of a task of Label Studio; learns the types of its fields."""
-    data = {name: written(value) for name, value in task["data"].items()}
+    data = {name: format_value(value) for name, value in task["data"].items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
             continue
@@ -78,19 +77,21 @@ def _of_task(task: dict[str, Any], types: dict[str, set[str]]) -> Iterator[dict[
         for result in annotation.get("result") or ():
             if isinstance(result, dict) and isinstance(result.get("value"), dict):
                 name = str(result.get("from_name", ""))
-                values = [_said(result["value"][key]) for key in SAID if key in result["value"]]
+                values = [
+                    format_answer(result["value"][key]) for key in SAID if key in result["value"]
+                ]
                 said.setdefault(name, []).extend(values)
                 if name and values:
                     types.setdefault(name, set()).add(str(result.get("type", "")))
-        row = {"id": written(task.get("id", "")), **data}
+        row = {"id": format_value(task.get("id", "")), **data}
         # A field may be called like one of the data: what was said stands for it then.
         row |= {name: "\n".join(values) for name, values in said.items() if name and values}
         row |= {
             "annotator": _person(annotation.get("completed_by")),
-            "annotation_id": written(annotation.get("id", "")),
-            "created_at": written(annotation.get("created_at", "")),
-            "lead_time": written(annotation.get("lead_time", "")),
-            CANCELLED: written(annotation.get(CANCELLED, False)),
+            "annotation_id": format_value(annotation.get("id", "")),
+            "created_at": format_value(annotation.get("created_at", "")),
+            "lead_time": format_value(annotation.get("lead_time", "")),
+            CANCELLED: format_value(annotation.get(CANCELLED, False)),
         }
         yield row
 
@@ -98,13 +99,13 @@ def _of_task(task: dict[str, Any], types: dict[str, set[str]]) -> Iterator[dict[
 def _of_instance(item: dict[str, Any]) -> dict[str, str]:
     """An annotated instance of Potato, with a column SCHEMA:::LABEL for each label."""
     row = {
-        name: written(value)
+        name: format_value(value)
         for name, value in item.items()
         if name not in (LABELS, "span_annotations", "behavioral_data")
     }
     for schema, labels in item[LABELS].items():
         for label, value in labels.items() if isinstance(labels, dict) else (("", labels),):
-            row[f"{schema}:::{label}" if label else schema] = written(value)
+            row[f"{schema}:::{label}" if label else schema] = format_value(value)
     return row
 
 
@@ -121,12 +122,12 @@ def cell_of(cell: str) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return "\n".join(value)
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        said = [_said(one[key]) for one in value for key in SAID if key in one]
+        said = [format_answer(one[key]) for one in value for key in SAID if key in one]
         return "\n".join(said) if said else cell
     return cell
 
 
 def _person(who: Any) -> str:
     if isinstance(who, dict):
-        return next((written(who[key]) for key in PERSON if who.get(key)), "")
-    return written(who)
+        return next((format_value(who[key]) for key in PERSON if who.get(key)), "")
+    return format_value(who)

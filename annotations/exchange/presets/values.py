@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value of JSON as the cell of a table."""
     if isinstance(value, str):
         return value
@@ -15,8 +15,8 @@ def written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def said(value: Any) -> str:
+def format_answer(value: Any) -> str:
     """Return an answer as a cell; of a list each entry has a line."""
     if isinstance(value, list):
-        return "\n".join(written(one) for one in value)
-    return written(value)
+        return "\n".join(format_value(one) for one in value)
+    return format_value(value)

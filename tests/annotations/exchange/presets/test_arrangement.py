@@ -109,9 +109,9 @@ def test_sheet_and_header_row_are_chosen_by_name_or_number():
     assert place == ("Old", 4)
     # The header and two people of the table stand on that sheet.
     assert {who for who, _, _ in found} == set(PEOPLE[:2])
-    told = arrange(source, Arrangement("2")).told()
+    told = arrange(source, Arrangement("2")).describe()
     assert told.endswith("New (of Old, New)")
-    assert arrange(workbook(Answers=TABLE)).told() == ""
+    assert arrange(workbook(Answers=TABLE)).describe() == ""
 
 
 @pytest.mark.parametrize(
