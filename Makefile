@@ -66,8 +66,10 @@ test-push: $(STAMPS)/test  ## what every push is tested by: also each address as
 # Where the databases differ: constraints, triggers, locks, JSON, order. The long run repeats every
 # test of the database there.
 ON_POSTGRES := annotations/answering annotations/exchange/importing annotations/ledger annotations/models \
-    annotations/panels annotations/writing desk/test_access.py evaluation/background evaluation/judging \
-    evaluation/models evaluation/steps/asking evaluation/steps/test_cache.py evaluation/steps/test_save.py
+    annotations/panels annotations/writing crowdgrade/test_races.py desk/test_access.py \
+    evaluation/background evaluation/judging evaluation/models evaluation/steps/asking \
+    evaluation/steps/test_cache.py evaluation/grading/storage/test_save.py \
+    evaluation/deletion evaluation/experts/test_audit.py evaluation/interim
 test-postgres: $(STAMPS)/test  ## the tests where databases differ, on the PostgreSQL of DATABASE_URL
 	$(BIN)/python -m pytest --migrations -m "database and not browser and not slow and not long" $(BESIDE) $(addprefix tests/,$(ON_POSTGRES))
 
@@ -93,7 +95,7 @@ screenshots: $(STAMPS)/test  ## take the pictures of platform/docs/screenshots a
 benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run (ONLY="NAME ...")
 	$(BIN)/python manage.py benchmark $(if $(ONLY),--only $(ONLY))
 
-ROOMS  ?= access alarms background flow importing steps
+ROOMS  ?= access alarms answering background exchange flow importing ledger panels steps
 SAMPLE ?= 200
 walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the results go through; imports between rooms
 	$(BIN)/python -m tests.walks

@@ -25,9 +25,9 @@ def main() -> None:
         CommandLine(sys.argv).execute()
     except Exception as error:
         # Loaded only now: an outage is rare, and most commands are quick.
-        from crowdgrade.outages import told
+        from crowdgrade.outages import describe_for_operator
 
-        said = told(error)
+        said = describe_for_operator(error)
         if said is None:
             raise
         sys.exit(f"Error: {said}")

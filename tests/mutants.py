@@ -46,6 +46,11 @@ def matching(glob: str) -> tuple[str, ...]:
     return tuple(sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(glob)))
 
 
+def of_workbooks(path: str) -> bool:
+    """Whether a module reads workbooks."""
+    return Path(path).name in ("bounded_process.py", "unpacking.py", "workbook.py")
+
+
 def has_tests(flow: str) -> bool:
     """Whether the tests have a folder for a flow; those of small ones are with their kind's."""
     return (ROOT / "tests" / "evaluation" / "flow" / flow).is_dir()
@@ -56,11 +61,26 @@ OTHER_FLOWS = tuple(
     for path in sorted((ROOT / "evaluation" / "flow").glob("*/__init__.py"))
     if path.parent.name != "asking"
 )
+# Features that have a folder of their own, with their tests.
+FEATURES = tuple(
+    path.name
+    for path in sorted((ROOT / "evaluation").iterdir())
+    if (path / "report.py").is_file() or (path / "report").is_dir()
+)
+PAYING = (
+    "tests/annotations/ledger",
+    "tests/annotations/panels",
+    "tests/evaluation/payments/test_inviting.py",
+)
 ROOMS = {
     "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
     "alarms": Room(
-        ("evaluation/methods/alarms/*",),
-        ("tests/evaluation/methods/alarms", "tests/evaluation/flow/test_alarms.py"),
+        ("evaluation/grading/alarms/methods/*",),
+        ("tests/evaluation/grading/alarms",),
+    ),
+    "answering": Room(
+        ("annotations/answering/*",),
+        ("tests/annotations/answering", "tests/evaluation/admission/test_storage.py"),
     ),
     "background": Room(
         ("evaluation/background/*",),
@@ -71,9 +91,29 @@ ROOMS = {
             "tests/api/test_runs.py",
         ),
     ),
-    "flows": Room(
-        tuple(f"evaluation/flow/{name}/*" for name in OTHER_FLOWS),
+    # With imports, of which `importing` is the part that writes to the database. Workbooks are left
+    # out: a process with little memory unpacks them, too little for all changes at once.
+    "exchange": Room(
+        tuple(path for path in matching("annotations/exchange/**/*.py") if not of_workbooks(path)),
         (
+            *(f"tests/annotations/exchange/{name}" for name in ("graded", "importing", "presets")),
+            *matching("tests/annotations/exchange/reading/test_[!w]*.py"),
+            "tests/annotations/exchange/writing",
+            "tests/annotations/exchange/test_duplicates.py",
+            "tests/annotations/exchange/test_model_replies.py",
+            "tests/annotations/exchange/test_thinking.py",
+            "tests/annotations/test_import_commands.py",
+            "tests/annotations/answering/test_several_languages.py",
+            "tests/evaluation/maqa/test_run_type.py",
+        ),
+    ),
+    "flows": Room(
+        (
+            *(f"evaluation/flow/{name}/*" for name in OTHER_FLOWS),
+            *(f"evaluation/{name}/*" for name in FEATURES),
+        ),
+        (
+            *(f"tests/evaluation/{name}" for name in FEATURES),
             *(f"tests/evaluation/flow/{name}" for name in OTHER_FLOWS if has_tests(name)),
             "tests/evaluation/kinds",
             *matching("tests/evaluation/commands/test_*multiqa*.py"),
@@ -89,11 +129,19 @@ ROOMS = {
             "tests/evaluation/exports/test_exports.py",
         ),
     ),
+    # The lists for panels are tested where they are paid by.
+    "ledger": Room(("annotations/ledger/*",), PAYING),
+    "panels": Room(("annotations/panels/*",), PAYING),
     # Grading and asking; `flows` are those of the other kinds.
     "flow": Room(
-        (*directly_in("evaluation/flow"), "evaluation/flow/asking/*"),
         (
-            "tests/evaluation/flow",
+            *directly_in("evaluation/flow"),
+            *("evaluation/flow/asking/*", "evaluation/consensus/*", "evaluation/grading/run/*"),
+            *("evaluation/grading/alarms/run/*", "evaluation/grading/facts/run/*"),
+            "evaluation/grading/remedies/run.py",
+        ),
+        (
+            *("tests/evaluation/flow", "tests/evaluation/consensus", "tests/evaluation/grading"),
             "tests/evaluation/steps",
             "tests/contracts",
             "tests/evaluation/commands/test_evaluate_numbers.py",

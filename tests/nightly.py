@@ -90,11 +90,18 @@ def is_below(path: str, folders: Sequence[str]) -> bool:
 
 
 LONG = "long and not alone and not browser"
-EVIDENCE = ("tests/evaluation/evidence", "tests/evaluation/methods")
-COMMANDS = ("tests/evaluation/commands", "tests/evaluation/flow", "tests/contracts")
+EVIDENCE = (
+    *("tests/evaluation/evidence", "tests/evaluation/methods", "tests/evaluation/consensus"),
+    "tests/evaluation/grading",
+)
+COMMANDS = (
+    *("tests/evaluation/commands", "tests/evaluation/flow", "tests/contracts"),
+    *("tests/evaluation/maqa", "tests/evaluation/umwp", "tests/evaluation/eloquent"),
+    "tests/evaluation/multiqa",
+)
 ALONE = (
     *("tests/annotations/answering", "tests/annotations/ledger", "tests/crowdgrade"),
-    "tests/evaluation/evidence/benchmarks",
+    "tests/benchmarks",
 )
 # Walks of the second part; the others are the first part's.
 LATE_WALKS = tuple(

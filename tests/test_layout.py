@@ -1,9 +1,13 @@
 """The house rules that a tool can check."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+from tests.features import FEATURES
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_MODULE = 500
@@ -57,13 +61,26 @@ def test_no_test_folder_is_called_platform():
 
 
 def test_methods_import_without_django_torch_or_pandas():
+    evaluation = ROOT / "evaluation"
+    places = ("**/methods/*.py", "**/methods.py", "consensus/*.py")
+    files = [path for place in places for path in sorted(evaluation.glob(place))]
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
+    assert modules
     code = (
-        "import sys, evaluation.methods;"
+        f"import sys, {', '.join(modules)}; from evaluation.consensus import *; assert AQER().fit;"
         "loaded = {'django', 'torch', 'pandas', 'sklearn'} & set(sys.modules);"
         "assert not loaded, loaded"
     )
     result = run_in_root(code)
     assert result.returncode == 0, result.stderr
+
+
+def test_the_tests_that_the_makefile_runs_on_postgresql_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    names = re.search(r"^ON_POSTGRES := ((?:.*\\\n)*.*)", makefile, re.MULTILINE).group(1)
+    paths = names.replace("\\", " ").split()
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / "tests" / path).exists()] == []
 
 
 def test_no_module_is_longer_than_five_hundred_lines():
@@ -73,6 +90,12 @@ def test_no_module_is_longer_than_five_hundred_lines():
         if (count := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST_MODULE
     }
     assert too_long == {}
+
+
+def test_every_feature_is_among_those_whose_layers_are_checked():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    checked = [one for one in settings["contracts"] if one["name"].startswith("Within a feature")]
+    assert sorted(checked[0]["containers"]) == [f"evaluation.{name}" for name in FEATURES]
 
 
 def test_the_top_level_is_the_one_agreed_on():

@@ -1,8 +1,7 @@
 """Which modules of the project a click goes through: an upload, a click on Grade, the results.
 
 `make walks` prints the walks, module by module in the order in which they are entered, and how
-often each room imports which others; platform/docs/house.md keeps what was found and what it was
-before. `tests/test_walks.py` holds the walks to a bound.
+often each package imports which others. `tests/test_walks.py` holds the walks to a bound.
 
 A hop is a module of the project in which a function is called between the click and its end (for
 Grade: the run is done), counted once. Left out is what every request goes through whatever it asks
@@ -24,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotations", "evaluation", "crowdgrade")
 # What computes and what is stored is entered from anywhere, and is nobody's layer.
-LEAVES = ("evaluation.methods", "evaluation.backends", "evaluation.texts", ".models", ".apps")
+LEAVES = (".methods", "evaluation.backends", "evaluation.texts", ".models", ".apps")
 # Four people on two questions: enough for a grade, an alarm and a page.
 ANSWERS = "worker,question,answer\n" + "".join(
     f"{who},{question},{text} {who}\n"

@@ -1,6 +1,7 @@
-"""People answer here: who may take part, their places, their questions, what they write.
+"""Collection of answers: admission, places, questions of a worker, drafts and submissions.
 
-`collecting` publishes, `links` says who comes, `places` gives them a place and `order` their
-questions, `way` tells where they are, `reading`, `practice` and `drafts` what they do there, and
-`finishing` how it ends. `monitor` counts.
+`collecting` publishes a version and changes its settings. `links` identifies the worker, `places`
+reserves a place, and `order` selects the questions. `progress` gives the next step; `reading`,
+`practice` and `drafts` store what the worker does there; `finishing` ends the submission. `monitor`
+counts.
 """

@@ -1,8 +1,8 @@
-"""Limits how many people begin through one plain link from one address.
+"""Rate limit for workers who begin through an unsigned link from one network address.
 
-A plain link takes any id, so a script could take all places with made-up ids. The limit is a token
-bucket: LINK_RATE people may begin at once, and the bucket fills evenly over the period of the rate.
-All processes count in one cache. It holds addresses as hashes only, for the length of the period.
+An unsigned link accepts any id, so a script could take all places with invented ids. The limit is
+a token bucket: LINK_RATE workers may begin at once, and the bucket refills evenly over the period
+of the rate. All processes share one cache. It stores addresses as hashes, for one period.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.cache import BaseCache, caches
 from redis.exceptions import RedisError
 
-from annotations.answering.refused import TooManyError
+from annotations.answering.errors import TooManyError
 from annotations.models import Collection
 
 logger = logging.getLogger(__name__)
@@ -25,25 +25,31 @@ logger = logging.getLogger(__name__)
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
-def admit(collection: Collection, address: str, now: float | None = None) -> None:
-    """Count a person who begins from an address; raise TooManyError beyond the limit.
+def count_arrival(collection: Collection, address: str, now: float | None = None) -> None:
+    """Count a worker who begins from an address; raise `TooManyError` beyond the limit.
 
-    Call it while the collection's row is locked: that orders the requests of all processes. "" is
-    no address and is not counted. A person who is refused does not count.
+    Call it while the collection's row is locked. An empty address is not counted, and neither is a
+    worker who is refused.
     """
+    # Reading and writing the bucket is not atomic: the row lock orders the requests of all
+    # processes.
     if not address:
         return
     now = time.time() if now is None else now
-    digest = hashlib.sha256(f"{collection.public_id} {_network(address)}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{collection.public_id} {_mask_address(address)}".encode()).hexdigest()
     try:
-        _count(caches["default"], digest, now)
+        _take_token(caches["default"], digest, now)
     except (RedisError, OSError) as error:
         logger.warning("link rate: the shared cache failed, each process counts alone: %s", error)
-        _count(caches["process"], digest, now)
+        _take_token(caches["process"], digest, now)
 
 
-def _network(address: str) -> str:
-    """Return the address, or of IPv6 its /64: a single client can use every address of one."""
+def _mask_address(address: str) -> str:
+    """Return an IPv4 address unchanged, an IPv6 address as its /64 network.
+
+    A text that is no address is returned unchanged.
+    """
+    # A provider gives each client a whole /64, so one client can use all its addresses.
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -55,13 +61,14 @@ def _network(address: str) -> str:
     return str(ipaddress.ip_network((parsed.packed, 64), strict=False))
 
 
-def _count(cache: BaseCache, digest: str, now: float) -> None:
+def _take_token(cache: BaseCache, digest: str, now: float) -> None:
+    """Take a token from the bucket of a hashed address; raise `TooManyError` if it is empty."""
     most, _, unit = settings.LINK_RATE.partition("/")
     period = float(SECONDS[unit])
     key = f"link-{digest}"
-    # When the bucket will be full: each person who begins delays it by one share of the period.
+    # Only the time at which the bucket is full is stored: each token delays it by one share.
     full_at = max(cache.get(key, 0.0), now) + period / int(most)
     wait = full_at - now - period
-    if wait > 1e-3:  # sums of times in seconds since 1970 are rounded
+    if wait > 1e-3:  # rounding: sums of seconds since 1970 lose the last digits
         raise TooManyError(math.ceil(wait))
     cache.set(key, full_at, timeout=math.ceil(period) + 1)

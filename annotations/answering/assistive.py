@@ -1,8 +1,8 @@
-"""Whether somebody says that they use assistive technology: by choice, and taken back at any time.
+"""Disclosure of assistive technology: a worker states its use, and may take that back.
 
-It is about their health, or comes close. So it is kept for one end, to see whether a rule for pay
-or rejections turn out worse for those who use it, and read for that alone, of groups: no page, no
-file and no address for programs says it of one person.
+The statement is close to health data. It serves one purpose: to test whether rules for pay or
+rejection disadvantage workers who use assistive technology. It is read for groups only. No page,
+file or REST endpoint shows it for one worker.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from annotations.models import Submission
 
 
 @transaction.atomic
-def note(submission: Submission, *, used: bool) -> None:
-    """Keep it, or keep it no more; nothing is kept of who withdrew or came in a file.
+def record_use(submission: Submission, *, used: bool) -> None:
+    """Store whether the worker uses assistive technology.
 
-    Who says it is not counted either, where a collection counts how answers are written. Where it
-    does not, nothing is switched off: that would stand beside the answers and tell who said it.
+    Does nothing for a submission that was withdrawn or imported. If the collection counts writing
+    signals, a worker who states the use is no longer counted.
     """
-    can_say = Submission.objects.filter(pk=submission.pk, withdrawn_at=None).filter(
+    eligible = Submission.objects.filter(pk=submission.pk, withdrawn_at=None).filter(
         source=Submission.Source.COLLECTED
     )
-    if not can_say.update(assistive=used):
+    if not eligible.update(assistive=used):
         return
     submission.assistive = used
+    # Without counting, `signals_off` stays: it is shown with the answers and would disclose the
+    # statement.
     if used and submission.version.collection.signals:
-        signals.switch(submission, off=True)
+        signals.switch_counting(submission, off=True)

@@ -1,32 +1,33 @@
-"""Attention checks: how many there are, and whether somebody got enough of them right."""
+"""Attention checks: their number in a version, and whether a worker passed enough of them."""
 
 from __future__ import annotations
 
-from annotations.answering.way import Way
+from annotations.answering.progress import SurveyProgress
 from annotations.models import Question, QuestionSetVersion
 
 ATTENTION = Question.Role.ATTENTION
 
 
-def n_checks(version: QuestionSetVersion) -> int:
-    """Return how many attention checks everybody gets whose right answer is written down."""
+def count_checks(version: QuestionSetVersion) -> int:
+    """Return the number of attention checks of a version that have accepted answers."""
     rows = version.questions.filter(role=ATTENTION)
-    return sum(bool(one) for one in rows.values_list("accepted_answers", flat=True))
+    return sum(bool(answers) for answers in rows.values_list("accepted_answers", flat=True))
 
 
-def has_failed(way: Way) -> bool:
-    """Whether fewer attention checks are answered as they ask for than the collection needs.
+def has_failed(progress: SurveyProgress) -> bool:
+    """Return whether fewer attention checks are right than the collection requires.
 
-    An answer counts in the language in which its question was read.
+    Answers are compared in the language in which the worker read the question. False if the
+    collection requires none.
     """
-    needed = way.collection.checks_needed
+    needed = progress.collection.checks_needed
     if not needed:
         return False
-    texts = dict(way.submission.responses.values_list("question_id", "text"))
+    texts = dict(progress.submission.responses.values_list("question_id", "text"))
     right = sum(
-        one.question.accepts(texts.get(one.question_id, "")) is True
-        for page in way.pages
-        for one in page.assignments
-        if one.question.role == ATTENTION
+        assignment.question.accepts(texts.get(assignment.question_id, "")) is True
+        for page in progress.pages
+        for assignment in page.assignments
+        if assignment.question.role == ATTENTION
     )
     return right < needed

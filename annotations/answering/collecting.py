@@ -1,4 +1,4 @@
-"""What the requester does: publishes, changes the settings, pauses, closes."""
+"""Requester's actions on a collection: publish, change settings, pause, close, admit workers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from annotations.answering import waves
-from annotations.answering.checks import n_checks
+from annotations.answering.checks import count_checks
+from annotations.answering.errors import BegunError, SettingsError
 from annotations.answering.links import PROLIFIC as PROLIFIC
 from annotations.answering.places import GRADED
-from annotations.answering.refused import BegunError, SettingsError
-from annotations.editing.checks import blocking
+from annotations.editing.checks import list_blocking_findings
 from annotations.models import (
     Admission,
     Collection,
     QuestionSet,
     QuestionSetVersion,
-    counts_signals,
+    is_counting_signals,
 )
 from annotations.models.collections import MOST_PLACES, new_code
 
@@ -33,9 +33,8 @@ PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 CODE = "{code}"
 BATCH = 1000
 
-FIXED_ONCE_BEGUN = ("protocol", "worker_parameter", "panel")
-"""Settings that stay when somebody has begun: with others their answers would not compare."""
-
+FIXED_SETTINGS = ("protocol", "worker_parameter", "panel")
+"""Settings that cannot change once a worker has begun: the answers would not be comparable."""
 
 BOUNDS = {
     "questions_per_worker": (1, 100_000),
@@ -46,86 +45,100 @@ BOUNDS = {
     "checks_needed": (0, 100_000),
     "grade_every": (1, MOST_PLACES),
 }
-"""The smallest and the largest value of each number."""
+"""The smallest and the largest value of each numeric setting."""
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A collection, and whether it was made now."""
+class PublishResult:
+    """A published collection, whether it is new, and the settings that changed if it is not."""
 
     collection: Collection
     is_new: bool
     changed: tuple[str, ...] = ()
 
 
-def why_not_publishable(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return why nobody could answer a version; None if people can."""
-    if version is None or not version.questions.exists():
+def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
+    """Return why a version cannot be published to workers; None if it can."""
+    if version is None:
         return SettingsError("no_questions")
-    if not version.questions.filter(GRADED).exists():
+    numbers = version.questions.aggregate(
+        all=Count("pk"),
+        graded=Count("pk", filter=GRADED),
+        without_text=Count("pk", filter=Q(text="")),
+    )
+    if not numbers["all"]:
+        return SettingsError("no_questions")
+    if not numbers["graded"]:
         return SettingsError("nothing_graded")
-    missing = [] if version.is_published else blocking(version)
+    missing = [] if version.is_published else list_blocking_findings(version)
     if missing:
         first = missing[0]
         item = "" if first.item is None else str(first.item)
         return SettingsError("blocked", item=item, reason=first.words, n_more=len(missing) - 1)
-    without = version.questions.filter(text="").order_by("position", "pk")
-    names = list(without.values_list("external_id", flat=True)[:4])
-    return SettingsError("without_text", names=names) if names else None
+    if not numbers["without_text"]:
+        return None
+    without_text = version.questions.filter(text="").order_by("position", "pk")
+    # Four: the message names three and says that there are more.
+    names = list(without_text.values_list("external_id", flat=True)[:4])
+    return SettingsError("without_text", names=names)
 
 
 @transaction.atomic
-def publish(question_set: QuestionSet, **settings: Any) -> Published:
-    """Freeze the latest version and open it to workers; what was published before is changed.
+def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
+    """Freeze the latest version of a set and open it to workers.
 
-    `settings` are fields of `Collection`; None counts as not given. Raises `SettingsError`.
+    `settings` are fields of `Collection`; None means the default. If the version has a collection,
+    its settings are changed instead. Raises `SettingsError`.
     """
+    # The lock orders requests: a version has one collection, and two must not create it at once.
     QuestionSet.objects.select_for_update(of=("self",)).get(pk=question_set.pk)
-    given = {name: value for name, value in settings.items() if value is not None}
+    chosen = {name: value for name, value in settings.items() if value is not None}
     version = question_set.latest_version()
-    reason = why_not_publishable(version)
+    reason = find_publishing_error(version)
     if reason is not None:
         raise reason
     assert version is not None
     existing = Collection.objects.filter(version=version).select_related("version").first()
     if existing is not None:
         version.publish()
-        return Published(existing, False, change(existing, **given))
-    usual = {"title": question_set.name, "signals": counts_signals(question_set)}
-    usual |= waves.settings_of(question_set)
-    if "places" not in usual | given:
+        return PublishResult(existing, False, change(existing, **chosen))
+    defaults = {"title": question_set.name, "signals": is_counting_signals(question_set)}
+    defaults |= waves.load_default_settings(question_set)
+    values: dict[str, Any] = defaults | chosen
+    if "places" not in values:
         raise SettingsError("places_missing", "places")
-    collection = Collection(version=version, **(usual | given))
+    collection = Collection(version=version, **values)
     if collection.worker_parameter == PROLIFIC:
-        named: dict[str, Any] = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | usual | given
-        collection.panel, collection.return_url = named["panel"], named["return_url"]
-    _make_code(collection)
+        values = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | values
+        collection.panel, collection.return_url = values["panel"], values["return_url"]
+    _ensure_failed_checks_code(collection)
     check(collection)
     version.publish()
     collection.save()
     if collection.listed_only:
-        admit(collection, waves.asked_again(collection), "took part in the wave before")
-    collection.excludes.add(*waves.kept_out(question_set))
-    return Published(collection, True)
+        admit(collection, waves.list_invited_ids(collection), "took part in the wave before")
+    collection.excludes.add(*waves.list_excluded_sets(question_set))
+    return PublishResult(collection, True)
 
 
 def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
-    """Change settings; return the names of those that differ from before.
+    """Change settings of a collection; return the names of those whose value changed.
 
-    Raises `SettingsError` for what will not do, `BegunError` for what must stay once somebody has
-    begun.
+    Raises `SettingsError` for invalid values, and `BegunError` for settings that cannot change once
+    a worker has begun.
     """
     changed = tuple(name for name, value in settings.items() if getattr(collection, name) != value)
     if not changed:
         return ()
-    fixed = next((name for name in FIXED_ONCE_BEGUN if name in changed), None)
+    fixed = next((name for name in FIXED_SETTINGS if name in changed), None)
     if fixed and has_begun(collection):
         raise BegunError("compares_answers", fixed)
+    # Counting can be turned off later, but not on: earlier workers were not informed about it.
     if settings.get("signals") and "signals" in changed and has_begun(collection):
         raise BegunError("signals_not_told", "signals")
     for name in changed:
         setattr(collection, name, settings[name])
-    if "checks_needed" in changed and _make_code(collection):
+    if "checks_needed" in changed and _ensure_failed_checks_code(collection):
         changed = tuple(dict.fromkeys((*changed, "code_failed_checks")))
     check(collection)
     collection.save(update_fields=changed)
@@ -136,30 +149,30 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
 def exclude(
     collection: Collection, question_sets: Iterable[QuestionSet], among: QuerySet[QuestionSet]
 ) -> None:
-    """Keep those out who took part in these sets, and in no other of `among`.
+    """Set the question sets whose workers may not take part.
 
-    `among` are the sets that the one who asks may see: others that are excluded stay. Raises
-    `SettingsError` for a set of another owner, whose workers are others.
+    `among` are the sets that the user may see: other excluded sets stay excluded. Raises
+    `SettingsError` for a set of another owner, because workers belong to an owner.
     """
-    wanted = {one.pk: one for one in question_sets}
+    excluded = {question_set.pk: question_set for question_set in question_sets}
     owner = collection.version.question_set.owner_id
-    if any(one.owner_id != owner for one in wanted.values()):
+    if any(question_set.owner_id != owner for question_set in excluded.values()):
         raise SettingsError("other_owner", "excludes")
     unseen = collection.excludes.exclude(pk__in=among.values("pk"))
-    collection.excludes.set({*wanted, *unseen.values_list("pk", flat=True)})
+    collection.excludes.set({*excluded, *unseen.values_list("pk", flat=True)})
 
 
 def has_begun(collection: Collection) -> bool:
-    """Whether anybody was given questions."""
+    """Return whether a worker has begun, that is, has questions assigned."""
     return collection.version.submissions.filter(source="collected").exists()
 
 
 @transaction.atomic
 def set_state(collection: Collection, state: str, was: str | None = None) -> bool:
-    """Open, pause or close it; what is there stays.
+    """Open, pause or close a collection; submissions stay.
 
-    `was` is the state in which the one who asks saw it: if somebody else has changed it since then,
-    nothing is done and False comes back.
+    `was` is the state that the user saw. If another user changed it since, nothing changes and the
+    result is False.
     """
     current = Collection.objects.select_for_update(of=("self",)).get(pk=collection.pk)
     collection.state, collection.closed_at = current.state, current.closed_at
@@ -175,11 +188,11 @@ def set_state(collection: Collection, state: str, was: str | None = None) -> boo
 
 @transaction.atomic
 def add_places(collection: Collection, more: int, was: int | None = None) -> bool:
-    """Let `more` people more take part; False if there are no longer `was` places.
+    """Add `more` places to a collection; False, without a change, if it has no longer `was` places.
 
-    Pressed twice, or in two windows, the second finds another number of places than it saw, and
-    adds nothing. Raises `SettingsError`.
+    So a second click, or a click in an outdated window, adds nothing. Raises `SettingsError`.
     """
+    # The lock and `was` together make a repeated click harmless.
     current = Collection.objects.select_for_update(of=("self",)).get(pk=collection.pk)
     collection.places = current.places
     if was is not None and current.places != was:
@@ -191,40 +204,43 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
 
 
 def note_declined(collection: Collection) -> None:
-    """Count that somebody did not agree; nothing of who it was is kept."""
+    """Count a refusal of consent; nothing about the worker is stored."""
+    # In the database, so that two refusals at the same time both count.
     Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
 
 
 def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False) -> int:
-    """Add ids to the list of those who may take part; return how many were not on it.
+    """Add worker ids to the admission list of a collection; return how many are new.
 
-    An id that is written by hand stays when a rule would take it off (`admit_by_score`).
+    An id added without `by_score` stays on the list when `admit_by_score` removes others.
     """
     before = collection.admissions.count()
-    ids = list(dict.fromkeys(filter(None, (one.strip() for one in ids))))
+    ids = list(dict.fromkeys(filter(None, (external_id.strip() for external_id in ids))))
     Admission.objects.bulk_create(
         [
-            Admission(collection=collection, external_id=one, why=why, by_score=by_score)
-            for one in ids
+            Admission(collection=collection, external_id=external_id, why=why, by_score=by_score)
+            for external_id in ids
         ],
+        # Ids that are already on the list keep their row; batches, because a query has a limit of
+        # parameters.
         ignore_conflicts=True,
         batch_size=BATCH,
     )
     if not by_score:
         for i in range(0, len(ids), BATCH):
-            found = collection.admissions.filter(external_id__in=ids[i : i + BATCH], by_score=True)
-            found.update(by_score=False, why=why)
+            rows = collection.admissions.filter(external_id__in=ids[i : i + BATCH], by_score=True)
+            rows.update(by_score=False, why=why)
     return collection.admissions.count() - before
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
-    """What became of ids that were to come off the list.
+class RemovalResult:
+    """Result of removing ids from the admission list.
 
     Attributes
     ----------
-    off : those that were on it by hand, and are not any more.
-    by_score : those that stay, because an earlier score admits them.
+    off : ids added by hand that were removed.
+    by_score : ids that stay, because an earlier score admits them.
     """
 
     off: int
@@ -232,26 +248,26 @@ class Struck:
 
 
 @transaction.atomic
-def strike(collection: Collection, ids: list[str]) -> Struck:
-    """Take ids off the list that were written on it by hand; who has begun goes on.
+def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
+    """Remove ids that were added by hand from the admission list; workers who have begun go on.
 
-    Who is on it by a score stays: the rule would put them back with its next grading. An id that
-    both put there goes now, and comes back with that grading.
+    Ids admitted by a score stay, because the next run would add them again. An id that was added
+    both ways is removed now and added again by the next run.
     """
     off = by_score = 0
     ids = list(dict.fromkeys(ids))
     for i in range(0, len(ids), BATCH):
-        found = collection.admissions.filter(external_id__in=ids[i : i + BATCH])
-        by_score += found.filter(by_score=True).count()
-        off += found.filter(by_score=False).delete()[0]
-    return Struck(off, by_score)
+        rows = collection.admissions.filter(external_id__in=ids[i : i + BATCH])
+        by_score += rows.filter(by_score=True).count()
+        off += rows.filter(by_score=False).delete()[0]
+    return RemovalResult(off, by_score)
 
 
 @transaction.atomic
 def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
-    """Let only these in, and those who were written on the list by hand; None takes the rule away.
+    """Admit only these ids and those added by hand; None removes the rule.
 
-    Who is not among them any more and has not begun is refused from now on; who has begun goes on.
+    An id that is no longer among them is refused from now on, unless its worker has begun.
     """
     Collection.objects.filter(pk=collection.pk).update(by_score=ids is not None)
     collection.by_score = ids is not None
@@ -264,7 +280,7 @@ def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "")
 
 
 def check(collection: Collection) -> None:
-    """Raise `SettingsError` for settings that cannot be kept together."""
+    """Raise `SettingsError` for invalid or contradicting settings."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
         raise SettingsError("places_out_of_range", "places", most=MOST_PLACES)
@@ -278,14 +294,14 @@ def check(collection: Collection) -> None:
             raise SettingsError(f"{name}_out_of_range", name, least=least, most=most)
     _check_parameters(collection)
     _check_codes(collection)
-    _check_checks(collection)
+    _check_attention_checks(collection)
     _check_money(collection)
     _check_address(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
     _check_address(collection.base_url, ("http", "https"), "base_url")
 
 
-def _make_code(collection: Collection) -> bool:
-    """Make a code of who failed the checks up where one is needed and nobody said any."""
+def _ensure_failed_checks_code(collection: Collection) -> bool:
+    """Set a new code for failed attention checks if one is needed and missing; return whether."""
     is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
     if is_missing:
         collection.code_failed_checks = new_code()
@@ -293,7 +309,8 @@ def _make_code(collection: Collection) -> bool:
 
 
 def _check_codes(collection: Collection) -> None:
-    """Refuse codes by which a panel could not tell what it decides by."""
+    """Refuse codes that a panel could not tell apart although it decides by them."""
+    # The panel pays by code: two cases with the same code would be paid alike.
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
         collection.code_not_chosen,
@@ -308,21 +325,22 @@ def _check_codes(collection: Collection) -> None:
         raise SettingsError("code_screened_out_not_unique", "code_screened_out")
 
 
-def _check_checks(collection: Collection) -> None:
-    """Refuse to ask for more right attention checks than there are, or without a code."""
+def _check_attention_checks(collection: Collection) -> None:
+    """Refuse to require more attention checks than the version has, or without a code."""
     needed = collection.checks_needed
     if not needed:
         return
-    if needed > (there := n_checks(collection.version)):
-        raise SettingsError("too_few_checks", "checks_needed", needed=needed, n=there)
+    if needed > (n_checks := count_checks(collection.version)):
+        raise SettingsError("too_few_checks", "checks_needed", needed=needed, n=n_checks)
     if not collection.code_failed_checks.strip():
         raise SettingsError("code_failed_checks_missing", "code_failed_checks")
 
 
 def _check_parameters(collection: Collection) -> None:
-    """Refuse names that cannot stand in a link, or stand there twice."""
+    """Refuse names of query parameters that a link cannot hold, and repeated names."""
     names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
     for name in filter(None, names):
+        # These characters end or split a query parameter, or need escaping.
         if not name.isprintable() or any(mark in name for mark in " &=?#%+/"):
             raise SettingsError("bad_parameter", "worker_parameter", name=name)
     if not collection.worker_parameter:
@@ -332,7 +350,7 @@ def _check_parameters(collection: Collection) -> None:
 
 
 def _check_money(collection: Collection) -> None:
-    """Refuse amounts that are none, or have no currency, and a part that is more than the pay."""
+    """Refuse invalid amounts, pay without a currency, and partial pay not below the full pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
         raise SettingsError("currency_missing", "currency")
     if not Decimal(0) <= collection.panel_fee < 1000:
@@ -353,10 +371,11 @@ def _check_money(collection: Collection) -> None:
 
 
 def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
-    """Refuse what is no address; names inside a house, such as http://survey:8000, are some."""
+    """Refuse an invalid URL; host names of a local network, as in http://survey:8000, are valid."""
     if not address:
         return
     try:
+        # `URLValidator` refuses host names without a dot, so it checks the rest of the address.
         parts = urlsplit(address)
         URLValidator(schemes=list(schemes))(
             parts._replace(netloc=f"example.org{f':{parts.port}' if parts.port else ''}").geturl()

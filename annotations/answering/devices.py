@@ -1,7 +1,7 @@
-"""The kind of device that somebody answers from, as coarse as can be: phone, tablet or computer.
+"""The kind of device from which a worker answers: phone, tablet or computer.
 
-Of what a browser says of itself nothing else is kept. It may say what it likes: an iPad that asks
-for pages as computers get them says that it is a Macintosh, a phone that does says Linux.
+Nothing else of the request headers is stored. The headers may be wrong: a browser that requests
+desktop pages reports a Macintosh on an iPad and Linux on a phone.
 """
 
 from __future__ import annotations
@@ -13,39 +13,40 @@ from typing import Final
 from annotations.models import Submission
 
 Device = Submission.Device
-LONGEST: Final = 1_000
-"""Characters of a header that are looked at."""
+MAX_HEADER_LENGTH: Final = 1_000
+"""Only this many characters of a header are searched."""
+# "Tablet PC" is how older Windows browsers name a computer with a pen.
 TABLET: Final = re.compile("iPad|Tablet(?! PC)")
 PHONE: Final = re.compile("Mobi|iPhone|iPod")
 ANDROID: Final = "Android"
 COMPUTER: Final = re.compile("Windows|Macintosh|X11|Linux|CrOS")
 
 
-def kind_of(headers: Mapping[str, str]) -> str:
-    """Return the kind of device that the headers of a request tell; "" for one not known.
+def detect_device(headers: Mapping[str, str]) -> str:
+    """Return the kind of device that the request headers report; "" if unknown.
 
-    A browser that says so in `Sec-CH-UA-Mobile` has a phone. Of the others the `User-Agent` tells:
-    "Mobi" is what phones say (MDN, "Browser detection using the user agent"), but an iPad says it
-    as well; Android without it is a tablet.
+    `Sec-CH-UA-Mobile: ?1` means a phone. Otherwise the `User-Agent` decides (MDN, "Browser
+    detection using the user agent"): "Mobi" means a phone, Android without "Mobi" a tablet.
     """
-    if headers.get("Sec-CH-UA-Mobile", "")[:LONGEST].strip() == "?1":
+    if headers.get("Sec-CH-UA-Mobile", "")[:MAX_HEADER_LENGTH].strip() == "?1":
         return Device.PHONE
-    said = headers.get("User-Agent", "")[:LONGEST]
-    if TABLET.search(said):
+    agent = headers.get("User-Agent", "")[:MAX_HEADER_LENGTH]
+    # Tablets first: an iPad reports "Mobi" too.
+    if TABLET.search(agent):
         return Device.TABLET
-    if PHONE.search(said):
+    if PHONE.search(agent):
         return Device.PHONE
-    if ANDROID in said:
+    if ANDROID in agent:
         return Device.TABLET
-    return Device.COMPUTER if COMPUTER.search(said) else ""
+    return Device.COMPUTER if COMPUTER.search(agent) else ""
 
 
-def joined(before: str, now: str) -> str:
-    """Return the kind to keep of who began with one and now comes with another.
+def merge_devices(before: str, now: str) -> str:
+    """Return the kind to store when a worker who began on `before` now uses `now`.
 
-    One that is not known changes nothing, and where none was kept none is from now on: they were
-    not told that it is.
+    Two different kinds give `SEVERAL`. An unknown `now` changes nothing.
     """
+    # If no kind was stored at consent, the worker was not informed about it: store none later.
     if not before or not now or before == now:
         return before
     return Device.SEVERAL

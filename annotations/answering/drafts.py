@@ -1,8 +1,8 @@
-"""What somebody types, kept while they type: nothing of it is ever overwritten unseen.
+"""Drafts: answers stored while a worker types, so that no text is overwritten unseen.
 
-A page says which revision of a text it was made from. If another tab or device has saved since,
-both texts are kept: the one that was sent last is in the box, the other beside it until the worker
-has chosen. An empty box of an old page overwrites nothing.
+A page sends the revision of the text that it shows. If another tab or device has saved since, both
+texts are stored. One becomes the answer's text, the other an `OtherText` until the worker chooses.
+An empty field of an outdated page overwrites nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from django.utils import timezone
 from annotations.exchange.ids import is_blank
 from annotations.models import OtherText, Question, Response, Submission
 
-LONGEST_DRAFT: Final = 200_000
-"""Characters that are stored of one text, long before it may be handed in."""
+MAX_DRAFT_LENGTH: Final = 200_000
+"""Longest draft in characters. The limit of an answer is lower and applies when it is submitted."""
 
-MOST_OTHERS: Final = 20
-"""Other texts that are stored beside one answer: a link alone must not fill the disk."""
+MAX_OTHER_TEXTS: Final = 20
+"""Most other texts of one answer. Without a limit, a person with a link could fill the disk."""
 
+# Outcomes of saving a text.
 SAVED: Final = "saved"
 SAME: Final = "same"
 BOTH_KEPT: Final = "both_kept"
@@ -36,20 +37,21 @@ NO_CHOICE: Final = "no_choice"
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """What became of a text: one of the words above, and how the answer now stands."""
+class SaveResult:
+    """Result of saving a text: one of the outcomes above, with the answer's text and revision."""
 
     outcome: str
     text: str
     revision: int
 
 
-def cleaned(text: str) -> str:
-    """Return a text as it is stored: line breaks as one character, nothing a database refuses.
+def clean_text(text: str) -> str:
+    r"""Return a text as it is stored: line breaks as "\n", without NUL and lone surrogates.
 
-    A text of which nothing can be seen is no answer and becomes "". Everything else stays as
-    written, also spaces at the ends, combining marks and characters of any script.
+    A text without a visible character becomes "". Everything else stays as written, also spaces at
+    the ends and combining marks.
     """
+    # PostgreSQL refuses NUL characters, and UTF-8 cannot encode lone surrogates.
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     text = text.encode("utf-8", "replace").decode("utf-8")
     return "" if is_blank(text) else text
@@ -63,64 +65,61 @@ def save(
     *,
     tab: str = "",
     take_over: bool = True,
-) -> Saved:
-    """Store a text of an answer that was not handed in for good.
+) -> SaveResult:
+    """Store the text of an answer and return the result.
 
     Parameters
     ----------
-    revision : of the text that the page was made from; 0 for none, None if the page did not say.
-    tab : the name of the tab that sends it while somebody types, "" for a form.
-    take_over : whether, of two texts, this one becomes the answer's and the other is kept beside;
-        if not it is the other way round, as for a tab that saves by itself.
+    revision : the revision of the text that the page showed; 0 for none, None if unknown.
+    tab : the name of the tab that saves automatically, "" for a submitted form.
+    take_over : which of two conflicting texts becomes the answer's. True: this one, and the stored
+        one becomes an other text. False: the reverse, as for a tab that saves automatically.
 
-    Returns
-    -------
-    What became of it. Nothing is stored of what is none of the question's choices (no_choice), of a
-    text of more than `LONGEST_DRAFT` characters, of one
-    more beside `MOST_OTHERS` other texts (not_stored) and of one for a submission that ended
-    (ended).
+    A text is not stored if it is not one of the question's choices (no_choice), if it has more than
+    `MAX_DRAFT_LENGTH` characters or would exceed `MAX_OTHER_TEXTS` (not_stored), or if the
+    submission has ended (ended).
     """
-    text = cleaned(text)
-    if len(text) > LONGEST_DRAFT:
-        return Saved(NOT_STORED, text, revision or 0)
+    text = clean_text(text)
+    if len(text) > MAX_DRAFT_LENGTH:
+        return SaveResult(NOT_STORED, text, revision or 0)
     if not can_answer(question, text):
-        return Saved(NO_CHOICE, text, revision or 0)
+        return SaveResult(NO_CHOICE, text, revision or 0)
+    # Without a lock: if another request stores a text between our reading and writing, try again.
     for _ in range(5):
-        stored = stored_of(submission, [question.pk]).get(question.pk)
+        stored = load_responses(submission, [question.pk]).get(question.pk)
         if stored is None:
             try:
                 with transaction.atomic():
-                    if not hold(submission):
-                        return Saved(ENDED, "", 0)
-                    made = _new(submission, question, text)
-                    made.save(force_insert=True)
+                    if not lock_submission(submission):
+                        return SaveResult(ENDED, "", 0)
+                    response = _build_response(submission, question, text)
+                    response.save(force_insert=True)
             except IntegrityError:
                 continue  # another request was first
-            return Saved(SAVED, text, made.revision)
-        saved = _over(stored, text, revision, tab, take_over)
-        if saved is not None:
-            return saved
-    return Saved(NOT_STORED, text, revision or 0)
+            return SaveResult(SAVED, text, response.revision)
+        result = _overwrite(stored, text, revision, tab, take_over)
+        if result is not None:
+            return result
+    return SaveResult(NOT_STORED, text, revision or 0)
 
 
 def can_answer(question: Question, text: str) -> bool:
-    """Whether a text may answer a question: of a choice one of its choices, or nothing."""
+    """Return whether a text may answer a question: a choice question takes a choice or ""."""
     return not text or question.kind != Question.Kind.CHOICE or text in question.choices
 
 
-def hold(submission: Submission) -> bool:
-    """Lock the row of a submission until the transaction ends; False once it is withdrawn.
-
-    Who withdraws holds the same row while they delete the texts. A text that is added or removed
-    without it would come to be beside an answer that is deleted at that moment.
-    """
+def lock_submission(submission: Submission) -> bool:
+    """Lock the row of a submission until the transaction ends; False if it was withdrawn."""
+    # `withdraw` locks the same row while it deletes the texts. Without the lock, an other text
+    # could be inserted for an answer that is just being deleted.
+    # `no_key`: inserting rows that refer to the submission must not wait for this lock.
     rows = Submission.objects.select_for_update(of=("self",), no_key=True)
     return list(rows.filter(pk=submission.pk).values_list("withdrawn_at", flat=True)) == [None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A text of a page: `stored` is its answer as it was just read, None where there was none."""
+class PostedText:
+    """One text of a form; `stored` is the answer as it was just read, None if there is none."""
 
     question: Question
     text: str
@@ -128,57 +127,65 @@ class Sent:
     stored: Response | None
 
 
-def save_all(submission: Submission, sent: Sequence[Sent]) -> dict[int, Saved]:
-    """Store the texts of a form as `save` does, by the key of the question; new ones at once.
+def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, SaveResult]:
+    """Store the texts of a form as `save` does; return the results by the question's key.
 
-    To be called in a transaction that holds the submission (`hold`).
+    Call it in a transaction that holds the lock of `lock_submission`.
     """
-    became: dict[int, Saved] = {}
+    results: dict[int, SaveResult] = {}
     new: list[Response] = []
-    for one in sent:
-        text = cleaned(one.text)
-        if len(text) > LONGEST_DRAFT:
+    for posted in texts:
+        text = clean_text(posted.text)
+        if len(text) > MAX_DRAFT_LENGTH:
             continue
-        if one.stored is None:
-            new.append(_new(submission, one.question, text))
-        elif saved := _over(one.stored, text, one.revision, "", True):
-            became[one.question.pk] = saved
+        if posted.stored is None:
+            new.append(_build_response(submission, posted.question, text))
+        elif result := _overwrite(posted.stored, text, posted.revision, "", True):
+            results[posted.question.pk] = result
     if new:
-        # Where another request was first with one of them, none is stored here, and each by itself.
+        # If another request inserted one of them first, the whole insert fails, and each text is
+        # saved by itself below.
         with suppress(IntegrityError), transaction.atomic():
             Response.objects.bulk_create(new)
-            became |= {one.question_id: Saved(SAVED, one.text, one.revision) for one in new}
+            results |= {row.question_id: SaveResult(SAVED, row.text, row.revision) for row in new}
     return {
-        one.question.pk: became.get(one.question.pk)
-        or save(submission, one.question, one.text, one.revision)
-        for one in sent
+        posted.question.pk: results.get(posted.question.pk)
+        or save(submission, posted.question, posted.text, posted.revision)
+        for posted in texts
     }
 
 
-def stored_of(submission: Submission, questions: Sequence[int]) -> dict[int, Response]:
-    """Return the answers to some questions, with what saving needs of them, by the question."""
+def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int, Response]:
+    """Return the answers of a submission to some questions, by the question's key.
+
+    Only the columns that saving needs are loaded.
+    """
     rows = (
         submission.responses.filter(question__in=questions)
         .only("submission", "question", "text", "state", "revision", "signals")
-        # A row for each other text; whether there is one is all that is asked here.
+        # The join gives a row for each other text, but `has_other_texts` needs only one of them.
         .annotate(beside=F("other_texts"))
     )
-    return {one.question_id: one for one in rows}
+    return {response.question_id: response for response in rows}
 
 
-def has_others(stored: Response) -> bool:
-    """Whether other texts of an answer are kept, settled or not, as `stored_of` found it."""
+def has_other_texts(stored: Response) -> bool:
+    """Return whether an answer read by `load_responses` has other texts, settled or not."""
     return getattr(stored, "beside", 0) is not None
 
 
-def exchange(other: OtherText) -> Saved:
-    """Make a text that was kept beside the answer's own, and keep that one in its place."""
+def swap_texts(other: OtherText) -> SaveResult:
+    """Exchange an answer's text with one of its other texts; return the result.
+
+    An other text is deleted if the answer had no text. Changes nothing once the answer is submitted
+    (outcome `ENDED`).
+    """
     with transaction.atomic():
         stored = Response.objects.select_for_update(of=("self",)).get(pk=other.response_id)
         if stored.state == Response.State.SUBMITTED:
-            return Saved(ENDED, stored.text, stored.revision)
+            return SaveResult(ENDED, stored.text, stored.revision)
         before = stored.text
-        stored.text, stored.status = other.text, _status(other.text)
+        stored.text, stored.status = other.text, _choose_status(other.text)
         stored.revision += 1
         stored.first_draft_at = stored.first_draft_at or timezone.now()
         stored.save(update_fields=["text", "status", "revision", "first_draft_at", "updated_at"])
@@ -187,98 +194,106 @@ def exchange(other: OtherText) -> Saved:
             other.save(update_fields=["text", "tab"])
         else:
             other.delete()
-    return Saved(SAVED, stored.text, stored.revision)
+    return SaveResult(SAVED, stored.text, stored.revision)
 
 
-def settle(submission: Submission, seen: list[int]) -> None:
-    """Note that the worker saw these other texts and left them; they are not shown any more."""
+def settle_other_texts(submission: Submission, seen: list[int]) -> None:
+    """Mark other texts as settled: the worker saw them and left them, so they are hidden."""
     if seen:
         others = OtherText.objects.filter(pk__in=seen, response__submission=submission)
         others.filter(settled_at=None).update(settled_at=timezone.now())
 
 
-def _new(submission: Submission, question: Question, text: str) -> Response:
+def _build_response(submission: Submission, question: Question, text: str) -> Response:
+    """Return an unsaved draft of an answer."""
     return Response(
         submission=submission,
-        question_id=question.pk,  # by its key: the question is shared by other requests
+        question_id=question.pk,  # by key: the question object is shared between requests
         text=text,
-        status=_status(text),
+        status=_choose_status(text),
         first_draft_at=timezone.now() if text else None,
         signals=Response.Counted.OFF if submission.signals_off else "",
         language=submission.language,
     )
 
 
-def _over(
+def _overwrite(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
-) -> Saved | None:
-    """Store a text over one that was read; None if somebody stored another meanwhile."""
+) -> SaveResult | None:
+    """Store a text over the one that was read; None if another request changed that meanwhile."""
     if stored.state == Response.State.SUBMITTED:
-        return Saved(ENDED, stored.text, stored.revision)
+        return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:
-        return Saved(SAME, text, stored.revision)
-    replaces = revision == stored.revision or not stored.text
-    if not replaces and not text:
-        return Saved(OLDER_EMPTY, stored.text, stored.revision)
-    if replaces and not (tab and has_others(stored)):
-        return Saved(SAVED, text, stored.revision + 1) if _replace(stored, text) else None
+        return SaveResult(SAME, text, stored.revision)
+    is_current = revision == stored.revision or not stored.text
+    if not is_current and not text:
+        return SaveResult(OLDER_EMPTY, stored.text, stored.revision)
+    if is_current and not (tab and has_other_texts(stored)):
+        return SaveResult(SAVED, text, stored.revision + 1) if _replace(stored, text) else None
     with transaction.atomic():
-        if not hold(stored.submission):
-            return Saved(ENDED, "", 0)
-        if replaces:
-            return Saved(SAVED, text, stored.revision + 1) if _replace(stored, text, tab) else None
+        if not lock_submission(stored.submission):
+            return SaveResult(ENDED, "", 0)
+        if is_current:
+            return (
+                SaveResult(SAVED, text, stored.revision + 1)
+                if _replace(stored, text, tab)
+                else None
+            )
         if not take_over:
-            # Deleted while we waited for the lock: there is nothing to keep a text beside.
+            # The answer was deleted while we waited for the lock: an other text needs its row.
             if not Response.objects.filter(pk=stored.pk).exists():
                 return None
-            if not _has_room(stored, text, tab):
-                return Saved(NOT_STORED, text, stored.revision)
-            _keep(stored, text, tab)
-            return Saved(BOTH_KEPT, stored.text, stored.revision)
-        if not _has_room(stored, stored.text, ""):
-            return Saved(NOT_STORED, text, stored.revision)
+            if not _make_room(stored, text, tab):
+                return SaveResult(NOT_STORED, text, stored.revision)
+            _store_other_text(stored, text, tab)
+            return SaveResult(BOTH_KEPT, stored.text, stored.revision)
+        if not _make_room(stored, stored.text, ""):
+            return SaveResult(NOT_STORED, text, stored.revision)
         if not _replace(stored, text):
             return None
-        _keep(stored, stored.text, "")
-        return Saved(BOTH_KEPT, text, stored.revision + 1)
+        _store_other_text(stored, stored.text, "")
+        return SaveResult(BOTH_KEPT, text, stored.revision + 1)
 
 
 def _replace(stored: Response, text: str, tab: str = "") -> bool:
-    """Store a text unless somebody else stored one meanwhile.
+    """Store a text if the answer still has the revision that was read; return whether it did.
 
-    What the same tab wrote before, beside the text of another, is part of this one.
+    An other text of the same tab is deleted, because this text continues it.
     """
     now = timezone.now()
-    hit = Response.objects.filter(
+    # The filter on the revision is the lock: of two requests, one updates the row.
+    n_updated = Response.objects.filter(
         pk=stored.pk, revision=stored.revision, state=Response.State.DRAFT
     ).update(
         text=text,
-        status=_status(text),
+        status=_choose_status(text),
         revision=F("revision") + 1,
         language=stored.submission.language,
         first_draft_at=Coalesce("first_draft_at", now) if text else F("first_draft_at"),
         updated_at=now,
     )
-    if hit and tab and has_others(stored):
+    if n_updated and tab and has_other_texts(stored):
         stored.other_texts.filter(tab=tab).delete()
-    return bool(hit)
+    return bool(n_updated)
 
 
-def _has_room(stored: Response, text: str, tab: str) -> bool:
-    """Whether a text may be stored beside an answer, in the place of its own tab or as one more.
+def _make_room(stored: Response, text: str, tab: str) -> bool:
+    """Return whether a text may be stored as an other text; delete a settled one if necessary.
 
-    Where there are too many, the oldest that the worker saw and left gives its place.
+    A tab replaces its own other text, and an equal text needs no row. At `MAX_OTHER_TEXTS` the
+    oldest settled one is deleted.
     """
     others = list(stored.other_texts.order_by("pk").values_list("pk", "tab", "settled_at"))
-    if len(others) < MOST_OTHERS or (tab and any(one == tab for _, one, _ in others)):
+    if len(others) < MAX_OTHER_TEXTS or (tab and any(name == tab for _, name, _ in others)):
         return True
     if not tab and stored.other_texts.filter(text=text).exists():
         return True
-    left = [pk for pk, _, settled_at in others if settled_at is not None]
-    return bool(stored.other_texts.filter(pk__in=left[:1]).delete()[0]) if left else False
+    settled = [pk for pk, _, settled_at in others if settled_at is not None]
+    return bool(stored.other_texts.filter(pk__in=settled[:1]).delete()[0]) if settled else False
 
 
-def _keep(stored: Response, text: str, tab: str) -> None:
+def _store_other_text(stored: Response, text: str, tab: str) -> None:
+    """Store a text as an other text of an answer: one for each tab, and each text once."""
     if tab:
         OtherText.objects.update_or_create(
             response=stored, tab=tab, defaults={"text": text, "settled_at": None}
@@ -289,5 +304,6 @@ def _keep(stored: Response, text: str, tab: str) -> None:
         stored.other_texts.filter(text=text).update(settled_at=None)
 
 
-def _status(text: str) -> str:
+def _choose_status(text: str) -> str:
+    """Return the status of an answer with a text: empty answers have one of their own."""
     return Response.Status.TEXT if text else Response.Status.EMPTY

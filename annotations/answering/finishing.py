@@ -1,16 +1,16 @@
-"""The ends: handing everything in, not passing the practice, taking the answers back."""
+"""How a submission ends: submitted, screened out after the practice, or withdrawn."""
 
 from __future__ import annotations
 
 from django.db import transaction
 from django.db.models import F, OuterRef, Subquery
-from django.dispatch import Signal
 from django.utils import timezone
 
 from annotations.answering import checks, devices
-from annotations.answering.places import holds_place, retake
-from annotations.answering.refused import AnsweringError
-from annotations.answering.way import Way
+from annotations.answering.errors import AnsweringError
+from annotations.answering.places import has_place, reserve_again
+from annotations.answering.progress import SurveyProgress
+from annotations.answering.withdrawals import withdrawing
 from annotations.models import (
     Appeal,
     Assignment,
@@ -22,70 +22,79 @@ from annotations.models import (
 )
 
 State = Submission.State
-withdrawing = Signal()
-"""Sent before what a worker wrote is deleted, with the `submission`, in the same transaction."""
 
 
-def longest(collection: Collection, question: Question) -> int:
-    """Return how many characters an answer to a question may have."""
+def resolve_max_characters(collection: Collection, question: Question) -> int:
+    """Return how many characters an answer to a question may have.
+
+    The smaller of the question's own limit, if any, and the collection's.
+    """
     own = question.max_characters
     return collection.most_characters if own is None else min(own, collection.most_characters)
 
 
-def unfinished_page(way: Way) -> int | None:
-    """Return the first page that cannot be handed in as it stands; None if all can."""
-    texts = dict(way.submission.responses.values_list("question_id", "text"))
-    for page in way.pages:
-        for one in page.assignments:
-            too_long = len(texts.get(one.question_id, "")) > longest(way.collection, one.question)
-            if one.answered_at is None or one.question_id not in texts or too_long:
+def find_unfinished_page(progress: SurveyProgress) -> int | None:
+    """Return the number of the first incomplete page; None if all pages are complete.
+
+    A page is incomplete if it was not handed in, or if one of its answers is missing or too long.
+    """
+    texts = dict(progress.submission.responses.values_list("question_id", "text"))
+    for page in progress.pages:
+        for assignment in page.assignments:
+            too_long = len(texts.get(assignment.question_id, "")) > resolve_max_characters(
+                progress.collection, assignment.question
+            )
+            if assignment.answered_at is None or assignment.question_id not in texts or too_long:
                 return page.number
     return None
 
 
 def submit(submission: Submission, device: str = "") -> Submission:
-    """Hand in for good; a second time changes nothing. `device` is the kind they hand in from.
+    """Submit all answers for good and return the submission; a second call changes nothing.
 
-    Who got fewer attention checks right than are needed is shown another code, and hands in like
-    everybody.
-    Raises `AnsweringError`: not_yet while a page is missing; closed, place_lost, screened_out,
+    `device` is the kind of device of this request. A worker who failed the attention checks
+    submits like everybody, but gets another code.
+
+    Raises `AnsweringError`: not_yet while a page is incomplete; closed, place_lost, screened_out,
     withdrawn.
     """
-    if submission.state != State.SUBMITTED and not holds_place(submission):
-        # Before the row is locked: who takes a place locks the collection first.
-        retake(submission)
+    if submission.state != State.SUBMITTED and not has_place(submission):
+        # Before the submission is locked: taking a place locks the collection first, and the
+        # other order could deadlock.
+        reserve_again(submission)
     with transaction.atomic():
-        current = _locked(submission)
+        current = _lock_submission(submission)
         if current.state == State.SUBMITTED:
             return current
         if current.version.collection.state == Collection.State.CLOSED:
             raise AnsweringError("closed")
-        if not holds_place(current):
+        if not has_place(current):
             raise AnsweringError("place_lost")
-        way = Way(current)
-        if unfinished_page(way) is not None:
+        progress = SurveyProgress(current)
+        if find_unfinished_page(progress) is not None:
             raise AnsweringError("not_yet")
         now = timezone.now()
         if current.started_at is not None:
             now = max(now, current.started_at)  # the clock may have been set back
-        given = Assignment.objects.filter(submission=current, question=OuterRef("question")).values
+        times = Assignment.objects.filter(submission=current, question=OuterRef("question")).values
         current.responses.filter(
             question__in=current.assignments.values("question"), state=Response.State.DRAFT
         ).update(
             state=Response.State.SUBMITTED,
-            started_at=Subquery(given("shown_at")[:1]),
-            submitted_at=Subquery(given("answered_at")[:1]),
+            started_at=Subquery(times("shown_at")[:1]),
+            submitted_at=Subquery(times("answered_at")[:1]),
             revision=F("revision"),
+            # The counts of single pages are needed only while they grow; their sums stay.
             signal_pages={},
         )
         current.state = State.SUBMITTED
         current.submitted_at = current.last_seen_at = now
         collection = current.version.collection
-        current.failed_checks = checks.has_failed(way)
+        current.failed_checks = checks.has_failed(progress)
         current.code = (
             collection.code_failed_checks if current.failed_checks else collection.code_done
         )
-        current.device = devices.joined(current.device, device)
+        current.device = devices.merge_devices(current.device, device)
         current.save(
             update_fields=[
                 *("state", "submitted_at", "last_seen_at", "code", "failed_checks", "device")
@@ -95,9 +104,12 @@ def submit(submission: Submission, device: str = "") -> Submission:
 
 
 def screen_out(submission: Submission) -> Submission:
-    """End the way of somebody who did not pass the practice; their place is free again."""
+    """End the submission of a worker who failed the practice; the place becomes free.
+
+    Changes nothing unless the submission is open.
+    """
     with transaction.atomic():
-        current = _locked(submission)
+        current = _lock_submission(submission)
         if current.state == State.OPEN:
             current.state, current.last_seen_at = State.SCREENED_OUT, timezone.now()
             current.code = current.version.collection.code_screened_out
@@ -106,15 +118,16 @@ def screen_out(submission: Submission) -> Submission:
 
 
 def withdraw(submission: Submission) -> Submission:
-    """Delete all that somebody wrote here, also after it was handed in; their place is free again.
+    """Delete all answers of a worker, also after submission; the place becomes free.
 
-    What runs have computed of it goes with it or stays without its text; copies of the texts go
-    soon after, in the background (`withdrawing`). From what they answered, and whether they use
-    assistive technology, is emptied. That they took part, and when, is kept: else the same person
-    could begin anew, and nobody could say what was paid for.
+    Deletes assignments, other texts and appeals, and empties the device and the use of assistive
+    technology. Receivers of `withdrawing` delete or blank what runs computed from the answers;
+    copies of the texts are deleted later by a background process.
     """
+    # The submission stays: otherwise the same worker could begin again, and no record would show
+    # what a payment was for.
     with transaction.atomic():
-        current = _locked(submission)
+        current = _lock_submission(submission)
         if current.withdrawn_at is None:
             withdrawing.send(Submission, submission=current)
             OtherText.objects.filter(response__submission=current).delete()
@@ -127,7 +140,8 @@ def withdraw(submission: Submission) -> Submission:
         return current
 
 
-def _locked(submission: Submission) -> Submission:
+def _lock_submission(submission: Submission) -> Submission:
+    """Return the submission as it is stored now, locked until the transaction ends."""
     return (
         Submission.objects.select_for_update(of=("self",))
         .select_related("version__collection", "version__question_set")

@@ -1,8 +1,8 @@
-"""Which of a version's languages somebody gets, and that of the pages around it.
+"""The language of the questions that a worker gets, and the interface language around them.
 
-A version says its texts in one language or in several (`every_language`). Who comes gets the one
-that the browser asks for (`fitting`), changes it before agreeing and at any time later (`switch`).
-The pages around the texts speak that language where there are sentences in it.
+A version has its texts in one or several languages (`every_language`). A worker gets the one that
+the browser requests (`choose_language`) and may change it at any time (`switch_language`). Buttons
+and messages use the same language if the interface is translated into it, else English.
 """
 
 from __future__ import annotations
@@ -20,97 +20,107 @@ from annotations.languages import name_of
 from annotations.models import QuestionSetVersion, Submission
 
 
-def among(version: QuestionSetVersion, tag: str) -> str | None:
-    """Return the language of a version that a tag names in whatever case; None for any other."""
+def find_language(version: QuestionSetVersion, tag: str) -> str | None:
+    """Return the language of a version that a tag names, ignoring case; None if it has no such."""
     wanted = tag.strip().lower()
-    return next((one for one in version.every_language if one.lower() == wanted), None)
+    return next((known for known in version.every_language if known.lower() == wanted), None)
 
 
-def fitting(version: QuestionSetVersion, asked: Sequence[str], header: str) -> str:
-    """Return the language for somebody who comes.
+def choose_language(version: QuestionSetVersion, requested: Sequence[str], header: str) -> str:
+    """Return the language of a version in which a new worker sees the texts.
 
-    `asked` is what a form or a link said, the first of them that the version has counts; else the
-    language that the browser wants most (`header` is its Accept-Language), first as it is said
-    ("pt-BR"), then by the language alone; else that of the version's own texts.
+    Parameters
+    ----------
+    requested : tags from the form or the link; the first one that the version has is returned.
+    header : Accept-Language, read if no requested tag fits. Each of its tags is compared as a
+        whole ("pt-BR") and then without region ("pt").
+
+    The language of the original texts is returned if nothing fits.
     """
-    known = version.every_language
-    if len(known) == 1:
-        return known[0]
-    for tag in asked:
-        if tag and (found := among(version, tag)) is not None:
-            return found
-    # A browser that says nothing, or anything ("*"), gets the texts as they were written.
+    languages = version.every_language
+    if len(languages) == 1:
+        return languages[0]
+    for tag in requested:
+        if tag and (language := find_language(version, tag)) is not None:
+            return language
+    # "*" and a missing header match nothing here: the original texts are the safest choice.
+    # Cut: parsing a very long header would take long.
     for tag, _ in parse_accept_lang_header(header.lower()[:500]):
-        for one in known:
-            if one.lower() == tag:
-                return one
-        for one in known:
-            if one and _alone(one) == _alone(tag):
-                return one
-    return known[0]
+        for language in languages:
+            if language.lower() == tag:
+                return language
+        for language in languages:
+            if language and _strip_region(language) == _strip_region(tag):
+                return language
+    return languages[0]
 
 
-def switch(submission: Submission, tag: str) -> bool:
-    """Show somebody the texts in another language from now on; False for one that is not there.
+def switch_language(submission: Submission, tag: str) -> bool:
+    """Set the language in which a worker sees the texts; False if the version does not have it.
 
-    Nothing that was written changes: each answer keeps in which language its question was read.
+    Stored answers keep the language in which their question was read.
     """
-    found = among(submission.version, tag)
-    if found is None:
+    language = find_language(submission.version, tag)
+    if language is None:
         return False
-    if found != submission.language:
-        submission.language = found
-        Submission.objects.filter(pk=submission.pk).update(language=found)
+    if language != submission.language:
+        submission.language = language
+        Submission.objects.filter(pk=submission.pk).update(language=language)
     return True
 
 
-def spoken(tag: str) -> str:
-    """Return the language of the pages for a tag as in BCP 47 ("de-AT" gives "de").
+def resolve_interface_language(tag: str) -> str:
+    """Return the interface language for a BCP 47 tag ("de-AT" gives "de").
 
-    English where there are no sentences in it, and where the tag is empty or no language.
+    English if the tag is empty, invalid, or a language without a translated interface.
     """
     try:
-        found = get_supported_language_variant(tag.lower() or settings.LANGUAGE_CODE)
+        language = get_supported_language_variant(tag.lower() or settings.LANGUAGE_CODE)
     except LookupError:
         return settings.LANGUAGE_CODE
-    return found if found in settings.WORKER_LANGUAGES else settings.LANGUAGE_CODE
+    return language if language in settings.WORKER_LANGUAGES else settings.LANGUAGE_CODE
 
 
-def language_of(version: QuestionSetVersion) -> str:
-    """Return the language of the pages around a version, as it is shown now."""
-    return spoken(version.shown_in or version.spoken)
+def choose_interface_language(version: QuestionSetVersion) -> str:
+    """Return the interface language for the language in which a version is shown now."""
+    return resolve_interface_language(version.shown_in or version.spoken)
 
 
-def offered() -> str:
-    """Return the languages that the pages speak, to be read: "Arabic (ar), English (en)"."""
+def list_interface_languages() -> str:
+    """Return the interface languages as a list in words: "Arabic (ar), English (en)"."""
     return ", ".join(sorted(f"{name_of(code)} ({code})" for code in settings.WORKER_LANGUAGES))
 
 
-def said_of(version: QuestionSetVersion) -> str:
-    """Return a sentence that tells a requester in which language the pages will be."""
+def describe_interface_language(version: QuestionSetVersion) -> str:
+    """Return a sentence for the requester: the interface language of a version, and why."""
     if version.languages:
-        return _said_of_several(version)
-    language = language_of(version)
+        return _describe_several_languages(version)
+    language = choose_interface_language(version)
     frame = name_of(language)
     if not version.spoken:
         return FRAME.text("language_missing", frame=frame)
     if version.spoken.lower().partition("-")[0] != language.partition("-")[0]:
-        known = {"language": version.spoken, "offered": offered()}
+        known = {"language": version.spoken, "offered": list_interface_languages()}
         return FRAME.text("not_translated", frame=frame, **known)
     return FRAME.text("same_language", frame=frame)
 
 
-def _said_of_several(version: QuestionSetVersion) -> str:
-    known = version.every_language
-    without = [
-        one for one in known if spoken(one).partition("-")[0] != one.lower().partition("-")[0]
+def _describe_several_languages(version: QuestionSetVersion) -> str:
+    """Return the sentence for a version in several languages."""
+    languages = version.every_language
+    untranslated = [
+        language
+        for language in languages
+        if resolve_interface_language(language).partition("-")[0]
+        != language.lower().partition("-")[0]
     ]
-    names = ", ".join(name_of(one) for one in known)
-    if not without:
+    names = ", ".join(name_of(language) for language in languages)
+    if not untranslated:
         return FRAME.text("several", names=names)
-    missing = ", ".join(name_of(one) for one in without)
-    return FRAME.text("several_not_translated", names=names, without=missing)
+    without = ", ".join(name_of(language) for language in untranslated)
+    return FRAME.text("several_not_translated", names=names, without=without)
 
 
-def _alone(tag: str) -> str:
+def _strip_region(tag: str) -> str:
+    """Return the lower-case language of a tag: "pt" for "pt-BR"."""
     return tag.lower().partition("-")[0]

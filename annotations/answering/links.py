@@ -1,10 +1,12 @@
-"""Links of workers: who a link names, and the address of somebody's own pages.
+"""Links to a collection, and the signed address of a submission's pages.
 
-A panel adds its id of the worker to the link. Where the panel can hold a link for each worker, the
-id is signed with the key of the collection; else it stands there as it is, and whoever knows the id
-of somebody can open their pages. The pages themselves stand under a signed name of the submission,
-which nobody can make up: whoever has the address may write there, with any device and without a
-cookie, so nothing that is typed hangs on a session.
+A panel adds its worker id to the link of a collection. If the panel stores a link for each worker,
+the id is signed with the key of the collection. Without a signature, anyone who knows a worker's
+id can open that worker's pages.
+
+The pages of a submission have an address with a signed token, which cannot be guessed. A person
+who has the address can write there, on any device and without a cookie. No session can expire while
+a worker types.
 """
 
 from __future__ import annotations
@@ -19,32 +21,32 @@ from uuid import UUID
 from django.core.signing import BadSignature, Signer
 from django.utils.crypto import constant_time_compare
 
-from annotations.answering.refused import AnsweringError
+from annotations.answering.errors import AnsweringError
 from annotations.models import Collection, Submission
 
 PROLIFIC = "PROLIFIC_PID"
 SIGNATURE = "signature"
-"""The parameter that holds the signature of an id."""
-LONGEST_ID = 255
-WHOSE = "annotations.answering.submission"
+"""The query parameter that holds the signature of a worker id."""
+MAX_ID_LENGTH = 255
+SUBMISSION_SALT = "annotations.answering.submission"
 PATH = "/answer/{}/"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who a link names: the panel's id of the worker ("" for nobody), its study and session."""
+    """The panel's ids in a link: of the worker ("" for anonymous), the study and the session."""
 
     external_id: str
     study_id: str = ""
     session_id: str = ""
 
 
-def visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
-    """Return who the parameters of an address name.
+def read_visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
+    """Return the visitor that the query parameters of a link name.
 
-    Raises `AnsweringError`: id_missing where the collection takes nobody without one, id_bad,
-    id_not_filled_in for the placeholder of a panel, forged for a signature that is missing where
-    one is wanted, or wrong anywhere.
+    Raises `AnsweringError`: id_missing unless the collection admits anonymous workers; id_bad;
+    id_not_filled_in for a panel's placeholder; forged for a wrong signature, or a missing one if
+    the collection requires it.
     """
     external_id = parameters.get(collection.worker_parameter, "").strip()
     if not external_id:
@@ -53,39 +55,41 @@ def visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
         return Visitor("")
     if not can_be_id(external_id):
         raise AnsweringError("id_bad")
+    # A panel that did not replace the placeholder in its link.
     if external_id.startswith(("{{", "${", "[%")):
         raise AnsweringError("id_not_filled_in")
     signed = parameters.get(SIGNATURE, "")
+    # Constant time: the duration of a comparison must not reveal parts of the signature.
     if (signed or collection.signed) and not constant_time_compare(
-        signed, signature(collection, external_id)
+        signed, sign_worker_id(collection, external_id)
     ):
         raise AnsweringError("forged")
     return Visitor(
         external_id,
-        _fact(parameters, collection.study_parameter),
-        _fact(parameters, collection.session_parameter),
+        _read_panel_value(parameters, collection.study_parameter),
+        _read_panel_value(parameters, collection.session_parameter),
     )
 
 
 def can_be_id(external_id: str) -> bool:
-    """Return whether a text can be a panel's id of somebody: 1 to 255 characters that all show."""
-    return 0 < len(external_id) <= LONGEST_ID and external_id.isprintable()
+    """Return whether a text can be a panel's worker id: 1 to 255 printable characters."""
+    return 0 < len(external_id) <= MAX_ID_LENGTH and external_id.isprintable()
 
 
-def signature(collection: Collection, external_id: str) -> str:
-    """Return what stands in a link for the id of one worker, in this collection alone."""
+def sign_worker_id(collection: Collection, external_id: str) -> str:
+    """Return the signature of a worker id, which is valid for this collection only."""
     signer = Signer(key=collection.secret, salt=f"annotations.answering.{collection.public_id}")
     return signer.signature(external_id)
 
 
-def link(collection: Collection) -> str:
-    """Return the link for the panel, which adds the worker's id."""
+def build_link(collection: Collection) -> str:
+    """Return the link of a collection, to which the panel adds the worker id."""
     path = PATH.format(collection.public_id)
     return f"{collection.base_url.rstrip('/')}{path}"
 
 
-def panel_link(collection: Collection) -> str:
-    """Return the address as Prolific wants it, with its places for ids; "" for other panels."""
+def build_panel_link(collection: Collection) -> str:
+    """Return the link with Prolific's placeholders for its ids; "" for other panels."""
     if collection.worker_parameter != PROLIFIC:
         return ""
     names = (
@@ -93,34 +97,36 @@ def panel_link(collection: Collection) -> str:
         collection.session_parameter,
     )
     places = "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
-    return f"{link(collection)}?{places}"
+    return f"{build_link(collection)}?{places}"
 
 
-def signed_link(collection: Collection, external_id: str) -> str:
-    """Return the link of one worker, whose id cannot be changed in it."""
+def build_signed_link(collection: Collection, external_id: str) -> str:
+    """Return the link of one worker with a signature, so that the id cannot be changed."""
     parameters = {
         collection.worker_parameter: external_id,
-        SIGNATURE: signature(collection, external_id),
+        SIGNATURE: sign_worker_id(collection, external_id),
     }
-    return f"{link(collection)}?{urlencode(parameters)}"
+    return f"{build_link(collection)}?{urlencode(parameters)}"
 
 
-def token_of(submission: Submission) -> str:
-    """Return the name under which a submission's pages stand."""
+def build_token(submission: Submission) -> str:
+    """Return the signed token in the address of a submission's pages."""
+    # 22 characters, where the UUID itself has 36: workers may have to copy the address.
     name = base64.urlsafe_b64encode(submission.public_id.bytes).decode().rstrip("=")
-    return Signer(salt=WHOSE, sep=".").sign(name)
+    return Signer(salt=SUBMISSION_SALT, sep=".").sign(name)
 
 
-def submission_of(token: str) -> Submission | None:
-    """Return the submission of that name, with its collection; None for a forged one."""
+def find_submission(token: str) -> Submission | None:
+    """Return the submission of a token, with its collection; None for a forged token."""
     try:
-        name = Signer(salt=WHOSE, sep=".").unsign(token)
+        name = Signer(salt=SUBMISSION_SALT, sep=".").unsign(token)
+        # The padding was removed when the token was made.
         public_id = UUID(bytes=base64.urlsafe_b64decode(f"{name}=="))
     except (BadSignature, ValueError, binascii.Error):
         return None
     return (
         Submission.objects.select_related("version__collection", "version__question_set")
-        # Long texts that hardly any page shows.
+        # Every request of a worker runs this query, and hardly any page shows these long texts.
         .defer(
             "version__guidelines",
             "version__consent_text",
@@ -132,6 +138,10 @@ def submission_of(token: str) -> Submission | None:
     )
 
 
-def _fact(parameters: Mapping[str, str], name: str) -> str:
+def _read_panel_value(parameters: Mapping[str, str], name: str) -> str:
+    """Return a panel's id from the parameter `name`; "" if it is missing, too long or unprintable.
+
+    An empty `name` means that the collection reads no such parameter.
+    """
     value = parameters.get(name, "").strip() if name else ""
-    return value if len(value) <= LONGEST_ID and value.isprintable() else ""
+    return value if len(value) <= MAX_ID_LENGTH and value.isprintable() else ""

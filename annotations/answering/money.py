@@ -1,6 +1,6 @@
-"""What the collecting costs so far and in the end, and what people earn in an hour.
+"""Costs of a collection so far and at the end, and the workers' hourly pay.
 
-Bonuses are not in it: they are no part of what the settings promise, and stand in the ledger.
+Bonuses are not included: the settings do not promise them, and the ledger records them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 
 from annotations.exchange.prolific import PAID_A_PART, REJECT, REJECTED, SETTLED
 from annotations.models import BonusPayment, Collection, Decision, PanelStatus, Submission
@@ -20,17 +20,18 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """Money in the collection's currency; `fee` is the panel's, in percent of the pay.
+    """Costs of a collection, in its currency; `fee` is the panel's, in percent of the pay.
 
     Attributes
     ----------
-    paid : people who handed in and are not rejected, also those who withdrew afterwards.
-    rejected : those who are, by the panel where it has settled that, else by what was decided last.
-    so_far : the pay and fee of the paid, and the parts of the pay; no bonuses.
-    parts : people who get a part in place of the pay, or without handing in.
-    at_the_end : the same if every place is used. hourly : what half of the people earn at least in
-        an hour, without the fee; None while nobody is done, or who was done took no time.
-    least : what the requester wants them to earn at least; None where nobody said.
+    paid : workers who submitted and are not rejected, also if they withdrew afterwards.
+    rejected : workers rejected by the panel; where the panel has not settled, workers with a
+        rejection as the last decision.
+    parts : workers who get partial pay, with or without a submission.
+    so_far : pay, partial pay and fees of all of these; no bonuses.
+    at_the_end : the same if every place is used.
+    hourly : pay for an hour at the median time, without the fee; None without a positive time.
+    least : the least hourly pay that the requester wants; None if not set.
     """
 
     currency: str
@@ -46,16 +47,16 @@ class Money:
 
     @property
     def handed_in(self) -> int:
-        """People who did, also those who withdrew afterwards."""
+        """Workers who submitted, also if they withdrew afterwards."""
         return self.paid + self.rejected
 
     @property
     def is_too_little(self) -> bool:
-        """Whether people earn less than the requester wants."""
+        """Whether the hourly pay is below the least that the requester wants."""
         return self.hourly is not None and self.least is not None and self.hourly < self.least
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: amounts as numbers."""
+        """Return the fields for JSON, with amounts as numbers."""
         return {
             "currency": self.currency,
             "pay": float(self.pay),
@@ -71,21 +72,22 @@ class Money:
         }
 
 
-def money(
+def compute_money(
     collection: Collection, handed_in: int, places_left: int, minutes: float | None
 ) -> Money | None:
-    """Return what it costs; None where nobody said what is paid.
+    """Return the costs of a collection; None if its pay is not set.
 
-    `handed_in` people have, `places_left` more may; `minutes` is the median time they took.
+    `handed_in` workers have submitted and `places_left` more may; `minutes` is the median time.
     """
     if collection.pay is None:
         return None
-    in_place, beside, rejected = _parts(collection)
+    in_place, beside, rejected = _load_partial_payments(collection)
     paid = handed_in - rejected
+    # Through `str`: a setting that was not reloaded may be a float with binary digits.
     pay, fee = Decimal(str(collection.pay)), Decimal(str(collection.panel_fee))
     each = pay * (1 + fee / 100)
-    of_parts = sum((*in_place, *beside), Decimal(0)) * (1 + fee / 100)
-    hourly = _cents(pay * 60 / Decimal(str(minutes))) if minutes else None
+    partial_pay = sum((*in_place, *beside), Decimal(0)) * (1 + fee / 100)
+    hourly = _round_to_cents(pay * 60 / Decimal(str(minutes))) if minutes else None
     return Money(
         currency=collection.currency,
         pay=pay,
@@ -93,33 +95,30 @@ def money(
         paid=paid,
         rejected=rejected,
         parts=len(in_place) + len(beside),
-        so_far=_cents(each * (paid - len(in_place)) + of_parts),
-        at_the_end=_cents(each * (paid - len(in_place) + places_left) + of_parts),
+        so_far=_round_to_cents(each * (paid - len(in_place)) + partial_pay),
+        at_the_end=_round_to_cents(each * (paid - len(in_place) + places_left) + partial_pay),
         hourly=hourly,
         least=collection.least_hourly_pay,
     )
 
 
-def _parts(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return the parts of people who handed in, in place of their pay, and those of others.
+def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
+    """Return partial payments of submitted workers, those of other workers, and the unpaid number.
 
-    Who handed in gets a part where one stands in the ledger, or where the panel says that it paid
-    one: how much it does not say, so that of the settings counts, and the whole pay without one.
-    Who did not pass the practice gets what the settings say, if anything. The third is how many
-    handed in, are rejected, and so get nothing; what was sent before stays paid.
+    A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
+    panel reports one. Other workers are those with a partial payment in the ledger, and those
+    screened out if the settings pay them. Unpaid are rejected workers without a sent payment.
     """
     version = collection.version_id
-    ended = Submission.objects.filter(version=version, source=Submission.Source.COLLECTED)
-    done = ended.filter(submitted_at__isnull=False)
-    told, rejected = _settled(done)
+    submissions = Submission.objects.filter(version=version, source=Submission.Source.COLLECTED)
+    paid_a_part, rejected, screened = _load_panel_decisions(submissions)
+    # The panel does not report the amount of a partial payment: assume that of the settings.
     usual = collection.failed_checks_pay or collection.screened_out_pay or collection.pay
-    amounts: dict[int, Any] = dict.fromkeys(told, usual)
+    amounts: dict[int, Any] = dict.fromkeys(paid_a_part, usual)
     if collection.screened_out_pay is not None:
-        screened = ended.filter(state=Submission.State.SCREENED_OUT).values_list("pk", flat=True)
         amounts |= dict.fromkeys(screened, collection.screened_out_pay)
-    of_ledger = done.filter(bonus_payments__round=PART).values_list("pk", flat=True)
-    handed_in = told | set(of_ledger)
-    parts, sent = _of_ledger(version)
+    parts, sent, in_ledger = _load_ledger_parts(version)
+    handed_in = paid_a_part | in_ledger
     unpaid = rejected - sent
     amounts |= {key: part for key, part in parts.items() if key not in unpaid}
     in_place = [Decimal(str(part)) for key, part in amounts.items() if key in handed_in]
@@ -127,37 +126,62 @@ def _parts(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
     return in_place, beside, len(unpaid)
 
 
-def _settled(done: QuerySet[Submission, Submission]) -> tuple[set[int], set[int]]:
-    """Return whom the panel paid a part, and who is rejected: there, or by what counts here."""
-    of = {"submission": OuterRef("pk")}
-    status = PanelStatus.objects.filter(**of).order_by("-pk").values("status")[:1]
-    decided = Decision.objects.filter(**of).order_by("-pk").values("kind")[:1]
-    rows = done.annotate(status=Subquery(status), decided=Subquery(decided)).filter(
-        Q(status__in=(*PAID_A_PART, REJECTED)) | Q(decided=REJECT)
-    )
-    told, rejected = set(), set()
-    for key, stands, kind in rows.values_list("pk", "status", "decided"):
-        if stands in PAID_A_PART:
-            told.add(key)
-        # What the panel has settled no decision changes: the lists for it leave these out.
-        elif stands == REJECTED or (kind == REJECT and stands not in SETTLED):
-            rejected.add(key)
-    return told, rejected
+def _load_panel_decisions(
+    submissions: QuerySet[Submission, Submission],
+) -> tuple[set[int], set[int], set[int]]:
+    """Return the keys of submissions partly paid by the panel, rejected, and screened out.
 
-
-def _of_ledger(version: int) -> tuple[dict[int, Decimal], set[int]]:
-    """Return the parts that are neither failed nor cancelled, by the keys of submissions.
-
-    The second are the keys of those whose part was sent.
+    The first two were handed in. Rejected are those that the panel rejected, and those last decided
+    as rejected here that the panel has not settled.
     """
-    over = (BonusPayment.Event.FAILED, BonusPayment.Event.CANCELLED)
-    of_parts = BonusPayment.objects.filter(submission__version=version, round=PART)
-    gone = of_parts.filter(event__in=over).values("payment")
-    rows = of_parts.exclude(payment__in=gone).values_list("submission", "amount", "event")
-    found = list(rows)
-    sent = {key for key, _, event in found if event == BonusPayment.Event.SENT}
-    return {key: amount for key, amount, _ in found}, sent
+    submission = {"submission": OuterRef("pk")}
+    status = PanelStatus.objects.filter(**submission).order_by("-pk").values("status")[:1]
+    decided = Decision.objects.filter(**submission).order_by("-pk").values("kind")[:1]
+    is_settled = Q(status__in=(*PAID_A_PART, REJECTED)) | Q(decided=REJECT)
+    is_screened = Q(state=Submission.State.SCREENED_OUT)
+    rows = submissions.annotate(status=Subquery(status), decided=Subquery(decided)).filter(
+        is_screened | Q(submitted_at__isnull=False) & is_settled
+    )
+    paid_a_part, rejected, screened = set(), set(), set()
+    columns = ("pk", "state", "submitted_at", "status", "decided")
+    for key, state, submitted_at, panel_status, decision in rows.values_list(*columns):
+        if state == Submission.State.SCREENED_OUT:
+            screened.add(key)
+        if submitted_at is None:
+            continue
+        if panel_status in PAID_A_PART:
+            paid_a_part.add(key)
+        # A decision cannot change what the panel has settled: the lists sent to it omit these.
+        elif panel_status == REJECTED or (decision == REJECT and panel_status not in SETTLED):
+            rejected.add(key)
+    return paid_a_part, rejected, screened
 
 
-def _cents(amount: Decimal) -> Decimal:
+def _load_ledger_parts(version: int) -> tuple[dict[int, Decimal], set[int], set[int]]:
+    """Return the ledger's partial payments, which of them were sent, and who ever had one.
+
+    The first maps the key of a submission to its amount, without failed and cancelled payments. The
+    second is the set of keys with a sent payment, the third that of collected submissions that were
+    handed in and ever had a payment.
+    """
+    ended = (BonusPayment.Event.FAILED, BonusPayment.Event.CANCELLED)
+    events = BonusPayment.objects.filter(submission__version=version, round=PART)
+    collected = Q(
+        submission__source=Submission.Source.COLLECTED, submission__submitted_at__isnull=False
+    )
+    rows = list(
+        events.order_by("pk").values_list(
+            *("payment", "submission", "amount", "event"),
+            ExpressionWrapper(collected, output_field=BooleanField()),
+        )
+    )
+    void = {payment for payment, _, _, event, _ in rows if event in ended}
+    valid = [row for row in rows if row[0] not in void]
+    sent = {key for _, key, _, event, _ in valid if event == BonusPayment.Event.SENT}
+    parts = {key: amount for _, key, amount, _, _ in valid}
+    return parts, sent, {key for _, key, _, _, is_collected in rows if is_collected}
+
+
+def _round_to_cents(amount: Decimal) -> Decimal:
+    """Return an amount rounded half up to two decimals."""
     return amount.quantize(CENT, ROUND_HALF_UP)

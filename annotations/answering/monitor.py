@@ -1,4 +1,4 @@
-"""How far the collecting is, in numbers: people, places, answers, times, money, who left where."""
+"""Status of a collection: workers, places, answers, times, costs and drop-outs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotations.answering.money import Money, money
-from annotations.answering.places import n_free, release_expired, taking
-from annotations.answering.stages import AtStage, Left, drop_outs, stages, with_stages
-from annotations.answering.times import Minutes, minutes_on_questions, minutes_taken
+from annotations.answering.money import Money, compute_money
+from annotations.answering.places import (
+    build_place_condition,
+    count_free_places,
+    release_expired,
+    select_place_holders,
+)
+from annotations.answering.stages import DropOut, StageCount, add_stages, count_stages
+from annotations.answering.times import Minutes, compute_minutes_taken, compute_question_minutes
 from annotations.models import GRADED, Collection, Question, Response, Submission
 
 DEVICES = {
@@ -22,16 +27,16 @@ DEVICES = {
     Submission.Device.SEVERAL.value: "several kinds",
     "": "not known",
 }
-"""In words, in the order of the lists."""
-QUESTIONS_TOLD = 15
-"""Questions with the fewest answers that are told."""
+"""Labels of the devices, in display order."""
+MAX_QUESTIONS = 15
+"""Most questions listed as having the fewest answers."""
 
 
 @dataclass(frozen=True, slots=True)
-class FromDevice:
-    """How many agreed and handed in from a kind of device; "" where it is not known.
+class DeviceCount:
+    """Workers who consented and who submitted on a kind of device, "" for unknown.
 
-    Who withdrew is of a kind that is not known any more.
+    The device of a withdrawn submission is deleted, so it counts as unknown.
     """
 
     device: str
@@ -40,25 +45,30 @@ class FromDevice:
 
     @property
     def words(self) -> str:
-        """The kind, in a list."""
+        """The label of the device."""
         return DEVICES[self.device]
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the fields for JSON."""
         return {"device": self.device, "began": self.began, "submitted": self.submitted}
 
 
 @dataclass(frozen=True, slots=True)
-class CollectingNow:
-    """Who is where: `states` counts submissions by their state, 0 where nobody is.
+class CollectionStatus:
+    """Status of a collection; all numbers count workers unless noted.
 
-    `places`, `taken` and `free` are places; `free` is 0 too where every question has its answers.
-    `answers` counts answers that were handed in. `median_minutes` is from consent to the end, None
-    while nobody is done; `minutes` has the quartiles. `failed_checks` are those of the submitted
-    who failed the attention checks and were shown the code of that. `began` counts who agreed,
-    `declined` how often somebody did not. `stages` are of those who are answering, `left` of those
-    who left, most first. `money` is None where nobody said what is paid. `devices` are the kinds
-    that people come from, empty where none is known.
+    Attributes
+    ----------
+    state : of the collection.
+    places, taken, free : places. `free` is also 0 if every question has all its answers.
+    states : submissions by state, with 0 for unused states.
+    answers : submitted answers to graded questions.
+    median_minutes, minutes : time from consent to submission; None before the first submission.
+    began, declined : workers who consented, and refusals of consent.
+    failed_checks : submitted workers who failed the attention checks.
+    stages : of open submissions. left : drop-outs by stage, the largest number first.
+    money : costs; None if no pay is set.
+    devices : kinds of devices; empty if none is known.
     """
 
     state: str
@@ -72,14 +82,14 @@ class CollectingNow:
     began: int
     declined: int
     failed_checks: int
-    stages: list[AtStage]
-    left: list[Left]
+    stages: list[StageCount]
+    left: list[DropOut]
     money: Money | None
-    devices: list[FromDevice]
+    devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: the counts by state stand at the top."""
-        of = self.minutes
+        """Return the fields for JSON; the counts by state are at the top level."""
+        minutes = self.minutes
         return {
             **self.states,
             "collection": self.state,
@@ -88,62 +98,78 @@ class CollectingNow:
             "free": self.free,
             "answers": self.answers,
             "median_minutes": self.median_minutes,
-            "quartile_minutes": None if of is None else [round(of.low, 1), round(of.high, 1)],
+            "quartile_minutes": (
+                None if minutes is None else [round(minutes.low, 1), round(minutes.high, 1)]
+            ),
             "began": self.began,
             "declined": self.declined,
             "failed_checks": self.failed_checks,
             "stages": [
-                {"stage": at.stage, "number": at.number, "people": at.people} for at in self.stages
+                {"stage": count.stage, "number": count.number, "people": count.people}
+                for count in self.stages
             ],
             "left": [
-                {"stage": at.stage, "number": at.number, "people": at.people, "said": at.words}
-                for at in self.left
+                {
+                    "stage": drop_out.stage,
+                    "number": drop_out.number,
+                    "people": drop_out.people,
+                    "said": drop_out.words,
+                }
+                for drop_out in self.left
             ],
             "money": None if self.money is None else self.money.as_dict(),
-            "devices": [one.as_dict() for one in self.devices],
+            "devices": [device.as_dict() for device in self.devices],
         }
 
 
-def collecting_now(collection: Collection) -> CollectingNow:
-    """Count; who did not come back in time is counted as timed out.
+def load_collection_status(collection: Collection) -> CollectionStatus:
+    """Return the status of a collection; expired reservations are set to timed out first.
 
-    The number of queries does not hang on how many people take part.
+    The number of queries does not depend on the number of workers.
     """
     release_expired(collection)
     now = timezone.now()
-    everybody = Submission.objects.filter(
+    submissions = Submission.objects.filter(
         version=collection.version_id, source=Submission.Source.COLLECTED
     )
     rows = list(
-        everybody.order_by()
+        submissions.order_by()
         .values("state", "device")
-        .annotate(n=Count("pk"), failed=Count("pk", filter=Q(failed_checks=True)))
+        .annotate(
+            n=Count("pk"),
+            failed=Count("pk", filter=Q(failed_checks=True)),
+            handed_in=Count("pk", filter=Q(submitted_at__isnull=False)),
+            taking=Count("pk", filter=build_place_condition(now)),
+        )
     )
-    counted = {row["state"]: 0 for row in rows}
+    n_by_state = {row["state"]: 0 for row in rows}
     for row in rows:
-        counted[row["state"]] += row["n"]
-    began = sum(counted.values())
-    done = everybody.filter(state=Submission.State.SUBMITTED, started_at__isnull=False)
-    minutes = minutes_taken(done, counted.get(Submission.State.SUBMITTED, 0))
+        n_by_state[row["state"]] += row["n"]
+    began = sum(n_by_state.values())
+    done = submissions.filter(state=Submission.State.SUBMITTED, started_at__isnull=False)
+    minutes = compute_minutes_taken(done, n_by_state.get(Submission.State.SUBMITTED, 0))
     answers = Response.objects.filter(
-        submission__in=everybody.filter(state=Submission.State.SUBMITTED),
+        submission__in=submissions.filter(state=Submission.State.SUBMITTED),
         state=Response.State.SUBMITTED,
         status=Response.Status.TEXT,
         question__role__in=GRADED,
     )
-    n_taken = taking(collection, now).count()
-    # Who withdrew after handing in was paid, and somebody else may take the place.
-    handed_in = everybody.filter(submitted_at__isnull=False).count()
-    done_now = counted.get(Submission.State.SUBMITTED, 0)
-    places_left = collection.places - done_now
+    n_taken = sum(row["taking"] for row in rows)
+    # A worker who withdrew after submitting is paid, and the place is free for another worker:
+    # costs count `submitted_at`, places the state.
+    handed_in = sum(row["handed_in"] for row in rows)
+    stages, drop_outs = count_stages(submissions, collection, n_by_state)
+    n_submitted = n_by_state.get(Submission.State.SUBMITTED, 0)
+    places_left = collection.places - n_submitted
     if collection.state == Collection.State.CLOSED:
+        # A closed collection admits nobody, so no further place costs anything.
         places_left = 0
-    return CollectingNow(
+    return CollectionStatus(
         state=collection.state,
         places=collection.places,
         taken=n_taken,
-        free=n_free(collection, now),
-        states={state: counted.get(state, 0) for state in Submission.State.values},
+        free=count_free_places(collection, now, n_taken),
+        states={state: n_by_state.get(state, 0) for state in Submission.State.values},
         answers=answers.count(),
         median_minutes=None if minutes is None else round(minutes.median, 1),
         minutes=minutes,
@@ -152,40 +178,51 @@ def collecting_now(collection: Collection) -> CollectingNow:
         failed_checks=sum(
             row["failed"] for row in rows if row["state"] == Submission.State.SUBMITTED
         ),
-        stages=stages(everybody, collection),
-        left=drop_outs(everybody, collection, began),
-        money=money(
+        stages=stages,
+        left=drop_outs,
+        money=compute_money(
             collection, handed_in, max(0, places_left), None if minutes is None else minutes.median
         ),
-        devices=_devices(rows),
+        devices=_count_devices(rows),
     )
 
 
-def _devices(rows: Sequence[Mapping[str, Any]]) -> list[FromDevice]:
+def count_answering(collection: Collection) -> int:
+    """Return how many workers are answering; expired reservations are released first."""
+    release_expired(collection)
+    return Submission.objects.filter(
+        version=collection.version_id,
+        source=Submission.Source.COLLECTED,
+        state=Submission.State.OPEN,
+    ).count()
+
+
+def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
+    """Return the counts by device from rows by state and device; [] if no device is known."""
     if not any(row["device"] for row in rows):
         return []
-    found = []
+    counts = []
     for device in DEVICES:
-        of = [row for row in rows if row["device"] == device]
-        done = [row for row in of if row["state"] == Submission.State.SUBMITTED]
-        if of:
-            n, n_done = sum(row["n"] for row in of), sum(row["n"] for row in done)
-            found.append(FromDevice(device, n, n_done))
-    return found
+        began = [row for row in rows if row["device"] == device]
+        done = [row for row in began if row["state"] == Submission.State.SUBMITTED]
+        if began:
+            n, n_done = sum(row["n"] for row in began), sum(row["n"] for row in done)
+            counts.append(DeviceCount(device, n, n_done))
+    return counts
 
 
-def question_counts(collection: Collection) -> QuerySet[Question]:
-    """Return the graded questions, each with `n_answers` handed in and `n_places` taken.
+def count_question_answers(collection: Collection) -> QuerySet[Question]:
+    """Return the graded questions with `n_answers` and `n_places`, the fewest answers first.
 
-    Those with the fewest answers come first.
+    `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
     """
-    active = taking(collection, timezone.now())
-    of_active = Q(assignments__submission__in=active)
-    done = of_active & Q(assignments__submission__state=Submission.State.SUBMITTED)
+    active = select_place_holders(collection, timezone.now())
+    is_active = Q(assignments__submission__in=active)
+    done = is_active & Q(assignments__submission__state=Submission.State.SUBMITTED)
     return (
         collection.version.questions.graded()
         .annotate(
-            n_places=Count("assignments", filter=of_active),
+            n_places=Count("assignments", filter=is_active),
             n_answers=Count("assignments", filter=done),
         )
         .order_by("n_answers", "n_places", "position", "pk")
@@ -193,10 +230,10 @@ def question_counts(collection: Collection) -> QuerySet[Question]:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionNow:
-    """A question with answers handed in, people who have it, answers wanted, minutes its page took.
+class QuestionProgress:
+    """How far a question is: submitted answers, workers who have it, and answers wanted.
 
-    `minutes` is the median of those who are done, None while nobody is.
+    `minutes` is the median time spent on its page; None before the first submission.
     """
 
     question: Question
@@ -206,7 +243,7 @@ class QuestionNow:
     minutes: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the fields for JSON."""
         return {
             "question": self.question.external_id,
             "answers": self.answers,
@@ -216,37 +253,43 @@ class QuestionNow:
         }
 
 
-def fewest_answers(collection: Collection, most: int = QUESTIONS_TOLD) -> list[QuestionNow]:
-    """Return the graded questions with the fewest answers; two queries."""
-    rows: list[Any] = list(question_counts(collection)[:most])
-    took = minutes_on_questions(collection, [row.pk for row in rows])
+def list_least_answered(
+    collection: Collection, most: int = MAX_QUESTIONS
+) -> list[QuestionProgress]:
+    """Return at most `most` graded questions, those with the fewest answers; two queries."""
+    rows: list[Any] = list(count_question_answers(collection)[:most])
+    minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
-    return [QuestionNow(row, row.n_answers, row.n_places, wanted, took.get(row.pk)) for row in rows]
+    return [
+        QuestionProgress(row, row.n_answers, row.n_places, wanted, minutes.get(row.pk))
+        for row in rows
+    ]
 
 
-def people(
+def select_participants(
     collection: Collection, among: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
-    """Return those who take part; `with_where` says of some of them where each is.
+    """Return the collected submissions of a collection, with their workers.
 
-    `among` are the submissions that the one who asks may see; all of them without it.
+    `among` limits them to the submissions that a user may see.
     """
     rows = Submission.objects.all() if among is None else among
     rows = rows.filter(version=collection.version_id, source=Submission.Source.COLLECTED)
     return rows.select_related("worker")
 
 
-def with_where(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return the same people, in the same order, with what `with_stages` adds; one query.
-
-    Of a page, and not in the query of the list: that would look for everybody's place first.
-    """
-    staged = with_stages(people(collection), collection).in_bulk([row.pk for row in rows])
+def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
+    """Return some submissions in the same order, annotated by `add_stages`; one query."""
+    # For one page of a list only: in the list's own query the database would compute the stages of
+    # all submissions first.
+    staged = add_stages(select_participants(collection), collection).in_bulk(
+        [row.pk for row in rows]
+    )
     return [staged[row.pk] for row in rows if row.pk in staged]
 
 
-def newest(question_set: Any) -> Collection | None:
-    """Return the collecting of the newest version of a set that was published to workers."""
+def find_newest_collection(question_set: Any) -> Collection | None:
+    """Return the collection of a question set's newest version that has one; None if none has."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

@@ -1,29 +1,28 @@
-"""Which questions a worker gets, and in which order.
+"""Selection and order of the questions that a worker gets.
 
-Of the graded questions those with the fewest answers and places come first; among equals chance
-decides, one passage after the other, so that nobody reads more texts than needed. Practice comes
-before everything and everybody gets it, as they get all attention checks. Passages are in random
-order, and questions in random order within their passage. Chance comes from the stored seed alone.
+Graded questions with the fewest answers and places are selected first. Ties are broken at random,
+passage by passage, so that no worker reads more passages than needed. Every worker gets all
+practice questions, which come first, and all attention checks. Passages are in random order, and
+so are the questions within a passage. All randomness comes from the stored seed.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection as Some
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotations.models import Question
 
 QUESTIONS_PER_PAGE = 5
-"""At most; a telephone shows no more without losing the thread."""
+"""Most questions on one page: more are hard to follow on a phone."""
 
 PRACTICE, ATTENTION = Question.Role.PRACTICE, Question.Role.ATTENTION
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the order needs to know of a question."""
+class QuestionRow:
+    """A question with what selection and order depend on; `pk` and `passage` are keys."""
 
     pk: int
     passage: int | None
@@ -31,83 +30,105 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a question stands for one worker; both count from 1."""
+class QuestionPosition:
+    """The position and page of a question (its key) for one worker; both count from 1."""
 
     question: int
     position: int
     page: int
 
 
-def chosen(
-    questions: Iterable[Asked],
-    taken: Mapping[int, int],
+def choose_questions(
+    questions: Iterable[QuestionRow],
+    answer_counts: Mapping[int, int],
     *,
-    most_each: int | None,
-    wanted: int | None,
-    kept: Some[int] = (),
+    max_answers: int | None,
+    n_questions: int | None,
+    begun: Container[int] = (),
     seed: int,
-) -> list[Asked]:
-    """Return the graded questions of one worker; none if no question has a place left.
+) -> list[QuestionRow]:
+    """Return the graded questions of one worker; [] if every question has all its answers.
 
     Parameters
     ----------
-    taken : how many answers and places each question has, by its key; none counts as 0.
-    most_each : how many it may have; None for any number.
-    wanted : how many questions the worker gets; None for all that have a place.
-    kept : keys of questions that come first where they have a place: those begun before.
+    answer_counts : answers and reserved places of each question, by its key; missing means 0.
+    max_answers : the most answers of one question; None for no limit.
+    n_questions : the most questions of the worker; None for all that need answers.
+    begun : keys of questions that the worker has seen before, which are selected first.
     """
     chance = random.Random(seed)  # noqa: S311
-    graded = [one for one in questions if one.role not in (PRACTICE, ATTENTION)]
-    of_passage = {passage: chance.random() for passage in _passages(graded)}
+    graded = [row for row in questions if row.role not in (PRACTICE, ATTENTION)]
+    # Ranks are drawn for all questions, also full ones: the order of the others must not depend on
+    # how many are full.
+    passage_rank = {passage: chance.random() for passage in _list_passages(graded)}
     rank = {
-        one.pk: (one.pk not in kept, taken.get(one.pk, 0), of_passage[one.passage], chance.random())
-        for one in graded
+        row.pk: (
+            row.pk not in begun,
+            answer_counts.get(row.pk, 0),
+            passage_rank[row.passage],
+            chance.random(),
+        )
+        for row in graded
     }
-    free = [one for one in graded if most_each is None or taken.get(one.pk, 0) < most_each]
-    return sorted(free, key=lambda one: rank[one.pk])[:wanted]
+    free = [
+        row for row in graded if max_answers is None or answer_counts.get(row.pk, 0) < max_answers
+    ]
+    return sorted(free, key=lambda row: rank[row.pk])[:n_questions]
 
 
-def in_order(
-    graded: Sequence[Asked], others: Iterable[Asked], seed: int, per_page: int = QUESTIONS_PER_PAGE
-) -> list[Place]:
-    """Return all questions of one worker in their order, `others` being practice and attention."""
+def order_questions(
+    graded: Sequence[QuestionRow],
+    others: Iterable[QuestionRow],
+    seed: int,
+    per_page: int = QUESTIONS_PER_PAGE,
+) -> list[QuestionPosition]:
+    """Return the positions of all questions of one worker, in their order.
+
+    `others` are practice questions and attention checks; `per_page` is the most of one page.
+    """
     chance = random.Random(seed)  # noqa: S311
     others = list(others)
-    practice = [one for one in others if one.role == PRACTICE]
-    asked = [*graded, *(one for one in others if one.role == ATTENTION)]
-    places: list[Place] = []
+    practice = [row for row in others if row.role == PRACTICE]
+    mixed = [*graded, *(row for row in others if row.role == ATTENTION)]
+    positions: list[QuestionPosition] = []
     page = 0
-    for group in (*_groups(practice, chance), *_groups(asked, chance)):
-        for part in _parts(group, per_page):
+    for group in (*_group_by_passage(practice, chance), *_group_by_passage(mixed, chance)):
+        for rows in _split_into_pages(group, per_page):
             page += 1
-            for one in part:
-                places.append(Place(one.pk, len(places) + 1, page))
-    return places
+            for row in rows:
+                positions.append(QuestionPosition(row.pk, len(positions) + 1, page))
+    return positions
 
 
-def _groups(questions: Sequence[Asked], chance: random.Random) -> list[list[Asked]]:
-    groups: dict[int | None, list[Asked]] = {
-        passage: [] for passage in _passages(one for one in questions if one.role != ATTENTION)
+def _group_by_passage(
+    questions: Sequence[QuestionRow], chance: random.Random
+) -> list[list[QuestionRow]]:
+    """Return the questions grouped by passage; groups and their questions in random order."""
+    groups: dict[int | None, list[QuestionRow]] = {
+        passage: [] for passage in _list_passages(row for row in questions if row.role != ATTENTION)
     }
-    for one in questions:
-        # A check that is about no passage stands anywhere between the other questions.
-        anywhere = one.role == ATTENTION and one.passage is None and bool(groups)
-        passage = chance.choice(list(groups)) if anywhere else one.passage
-        groups.setdefault(passage, []).append(one)
-    mixed = list(groups.values())
-    chance.shuffle(mixed)
-    for group in mixed:
+    for row in questions:
+        # An attention check without a passage joins a random group, so that it does not stand out.
+        anywhere = row.role == ATTENTION and row.passage is None and bool(groups)
+        passage = chance.choice(list(groups)) if anywhere else row.passage
+        groups.setdefault(passage, []).append(row)
+    shuffled = list(groups.values())
+    chance.shuffle(shuffled)
+    for group in shuffled:
         chance.shuffle(group)
-    return mixed
+    return shuffled
 
 
-def _parts(group: Sequence[Asked], per_page: int) -> Iterable[Sequence[Asked]]:
-    """Cut a group into pages of nearly the same length."""
+def _split_into_pages(
+    group: Sequence[QuestionRow], per_page: int
+) -> Iterable[Sequence[QuestionRow]]:
+    """Yield the pages of a group, each at most `per_page` long, of nearly equal length."""
     n_pages = -(-len(group) // per_page)
     for i in range(n_pages):
         yield group[i * len(group) // n_pages : (i + 1) * len(group) // n_pages]
 
 
-def _passages(questions: Iterable[Asked]) -> dict[int | None, None]:
-    return dict.fromkeys(one.passage for one in questions)
+def _list_passages(questions: Iterable[QuestionRow]) -> dict[int | None, None]:
+    """Return the passages of some questions, each once, in the order of the questions."""
+    # A dict, not a set: the seeded draws depend on the order.
+    return dict.fromkeys(row.passage for row in questions)

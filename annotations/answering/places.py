@@ -1,9 +1,9 @@
-"""Places: how many are taken, taking one, and giving it back.
+"""Places of a collection: counting free ones, reserving one, and releasing it.
 
-Whoever takes a place holds the row of the collection until the end of the transaction (on SQLite
-every writing transaction does), so no two count the same free place. What is taken is counted and
-never kept as a number: a place is taken by who has submitted, and by who is answering and was seen
-in time. Nothing has to run for a place to be free again.
+A reservation locks the row of the collection until the transaction ends, so that two requests
+cannot take the same free place. (On SQLite every writing transaction is exclusive anyway.) Taken
+places are counted, not stored: submitted submissions, and open ones whose reservation has not
+expired. So a place becomes free without any process having to run.
 """
 
 from __future__ import annotations
@@ -12,60 +12,66 @@ import hashlib
 import math
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotations.answering import arrivals, devices
+from annotations.answering import arrivals, assistive, devices, signals
+from annotations.answering.errors import AnsweringError
 from annotations.answering.links import Visitor
-from annotations.answering.order import Asked, chosen, in_order
-from annotations.answering.refused import AnsweringError
+from annotations.answering.order import QuestionRow, choose_questions, order_questions
 from annotations.answering.wording import wording
-from annotations.models import (
-    Assignment,
-    Collection,
-    Consent,
-    PanelSession,
-    Submission,
-    Worker,
-)
-from annotations.models.question_sets import hash_of
+from annotations.models import Assignment, Collection, Consent, PanelSession, Submission, Worker
+from annotations.models.question_sets import hash_consent_text
 
 State = Submission.State
-MOST_SESSIONS = 20
-"""Sessions that are stored of a submission; a panel sends one or two, anybody can make them up."""
+MAX_SESSIONS = 20
+"""Most panel sessions of a submission: a panel sends one or two, a script could send more."""
 GRADED = Q(role__in=("graded", "gold"))
 
 
-def taking(collection: Collection, now: datetime) -> QuerySet[Submission]:
-    """Return the submissions that have a place."""
+def build_place_condition(now: datetime) -> Q:
+    """Return the condition that a collected submission has a place."""
+    return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
+
+
+def select_place_holders(collection: Collection, now: datetime) -> QuerySet[Submission]:
+    """Return the submissions that have a place: submitted, or open with a valid reservation."""
     return Submission.objects.filter(
-        Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now),
+        build_place_condition(now),
         version=collection.version_id,
         source=Submission.Source.COLLECTED,
     )
 
 
-def n_free(collection: Collection, now: datetime | None = None) -> int:
-    """Return how many more people may take part now; 0 too where every question has its answers."""
+def count_free_places(
+    collection: Collection, now: datetime | None = None, n_taken: int | None = None
+) -> int:
+    """Return how many more workers may take part; also 0 if every question has all its answers.
+
+    Pass `n_taken`, the number of places taken, if it is counted already.
+    """
     now = now or timezone.now()
-    free = collection.places - taking(collection, now).count()
+    if n_taken is None:
+        n_taken = select_place_holders(collection, now).count()
+    free = collection.places - n_taken
     if free <= 0:
         return 0
     if collection.answers_per_question is not None:
-        taken = _taken(collection, now)
-        asked = collection.version.questions.filter(GRADED).values_list("pk", flat=True)
-        if all(taken.get(pk, 0) >= collection.answers_per_question for pk in asked):
+        answer_counts = _count_answers(collection, now)
+        questions = collection.version.questions.filter(GRADED).values_list("pk", flat=True)
+        if all(answer_counts.get(pk, 0) >= collection.answers_per_question for pk in questions):
             return 0
     return free
 
 
-def questions_each(collection: Collection) -> int | None:
+def compute_questions_per_worker(collection: Collection) -> int | None:
     """Return how many graded questions a worker gets; None for all.
 
-    Where nobody said, as many as fill all answers with all places: each of n questions answered by
-    k people of p makes n k / p, rounded up.
+    The collection's own setting, if any. Otherwise as many as give each of n questions its k
+    answers from p places: n k / p, rounded up.
     """
     if collection.questions_per_worker is not None:
         return collection.questions_per_worker
@@ -75,8 +81,11 @@ def questions_each(collection: Collection) -> int | None:
     return max(1, math.ceil(n * collection.answers_per_question / collection.places))
 
 
-def reason_against(collection: Collection, external_id: str) -> str:
-    """Return the code of why somebody new may not take part, "" if they may; takes nothing."""
+def find_refusal(collection: Collection, external_id: str) -> str:
+    """Return the code of why a new worker may not take part, "" if they may.
+
+    Reserves nothing. `external_id` is the panel's id of the worker, "" for an anonymous one.
+    """
     if collection.state != Collection.State.OPEN:
         return collection.state
     if collection.version.question_set.archived_at is not None:
@@ -87,11 +96,11 @@ def reason_against(collection: Collection, external_id: str) -> str:
         external_id and collection.admissions.filter(external_id=external_id).exists()
     ):
         return "not_chosen" if collection.by_score else "not_listed"
-    return "" if n_free(collection) else "full"
+    return "" if count_free_places(collection) else "full"
 
 
-def submission_of_worker(collection: Collection, external_id: str) -> Submission | None:
-    """Return what somebody began here before; None for who is new, and for nobody."""
+def find_worker_submission(collection: Collection, external_id: str) -> Submission | None:
+    """Return the earlier submission of a worker; None for a new or anonymous worker."""
     if not external_id:
         return None
     return (
@@ -109,102 +118,122 @@ def submission_of_worker(collection: Collection, external_id: str) -> Submission
 @transaction.atomic
 def reserve(
     collection: Collection,
-    who: Visitor,
+    visitor: Visitor,
     language: str = "",
-    frame: str = "",
+    interface_language: str = "",
     device: str = "",
     address: str = "",
+    *,
+    is_uncounted: bool = False,
+    is_assistive: bool = False,
 ) -> Submission:
-    """Take a place for somebody who has just agreed, and give them their questions.
+    """Reserve a place for a worker who has just consented, assign the questions, store the consent.
 
-    `language` is that of the texts to which they agreed, and in which they go on; `frame` that of
-    our own words, which the consent keeps where nobody said the other; `device` the kind they
-    agree with; `address` that of their client, "" for no limit on arrivals. Who has a place already
-    keeps it, so this may run twice. Raises `AnsweringError`: what `reason_against` names, done,
-    screened_out, withdrawn, and `TooManyError`.
+    May run twice: a worker who has a place keeps it.
+
+    Parameters
+    ----------
+    visitor : the panel's ids of the worker.
+    language : of the consent text and of the questions.
+    interface_language : stored with the consent if the language of its text is unknown.
+    device : the kind of device, "" if unknown.
+    address : of the client, "" for no rate limit.
+    is_uncounted, is_assistive : choices beside the consent, for `signals.switch_counting` and
+        `assistive.record_use`.
+
+    Raises `AnsweringError`: the codes of `find_refusal`, done, screened_out, withdrawn; and
+    `TooManyError`.
     """
-    collection = _locked(collection)
+    collection = _lock_collection(collection)
     now = timezone.now()
-    submission = submission_of_worker(collection, who.external_id)
+    submission = find_worker_submission(collection, visitor.external_id)
     if submission is not None:
         _refuse_ended(submission)
-        if holds_place(submission, now):
-            note_session(submission, who)
+        if has_place(submission, now):
+            note_session(submission, visitor)
+            _store_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
             return submission
-    reason = reason_against(collection, who.external_id)
+    reason = find_refusal(collection, visitor.external_id)
     if reason:
         raise AnsweringError(reason)
+    is_new = submission is None
     if submission is None:
+        # A signed link works for one worker only and needs no rate limit.
         if not collection.signed:
-            arrivals.admit(collection, address)
-        worker, _ = Worker.objects.get_or_create(
-            owner=collection.version.question_set.owner,
-            panel=collection.panel,
-            external_id=who.external_id or f"anonymous-{secrets.token_hex(8)}",
+            arrivals.count_arrival(collection, address)
+        # A random id keeps anonymous workers apart.
+        worker = _ensure_worker(
+            collection, visitor.external_id or f"anonymous-{secrets.token_hex(8)}"
         )
         submission = Submission(
             version=collection.version,
             worker=worker,
             started_at=now,
-            order_seed=_order_seed(collection, worker.external_id),
+            order_seed=_derive_order_seed(collection, worker.external_id),
+            signals_off=is_uncounted or (is_assistive and collection.signals),
+            assistive=is_assistive,
         )
     submission.language = language
-    submission.device = devices.joined(submission.device, device) or device
-    _seat(collection, submission, now)
-    consent = wording.before(collection.version, language).consent
-    Consent.objects.update_or_create(
-        submission=submission,
-        defaults={
-            "text_hash": hash_of(consent.text),
-            "language": (consent.language if consent.text else "") or frame,
-            "given_at": now,
-        },
-    )
-    note_session(submission, who)
+    submission.device = devices.merge_devices(submission.device, device) or device
+    _assign_place(collection, submission, now)
+    consent = wording.load_intro(collection.version, language).consent
+    facts: dict[str, Any] = {
+        "text_hash": hash_consent_text(consent.text),
+        "language": (consent.language if consent.text else "") or interface_language,
+        "given_at": now,
+    }
+    if is_new:  # no other request can have stored a consent: one query instead of two
+        Consent.objects.create(submission=submission, **facts)
+    else:
+        Consent.objects.update_or_create(submission=submission, defaults=facts)
+        _store_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
+    note_session(submission, visitor, is_new=is_new)
     return submission
 
 
 @transaction.atomic
-def retake(submission: Submission) -> Submission:
-    """Give somebody whose time had run out a place again, with what they have written so far.
+def reserve_again(submission: Submission) -> Submission:
+    """Reserve a place again for a worker whose reservation expired; return the submission.
 
-    Raises `AnsweringError`: closed, place_lost where it was given to somebody else, done and what
-    else ended it.
+    Drafts stay. A worker who still has a place keeps it. Raises `AnsweringError`: closed,
+    place_lost if no place is free, done, screened_out, withdrawn, excluded.
     """
-    collection = _locked(submission.version.collection)
+    collection = _lock_collection(submission.version.collection)
     now = timezone.now()
     current = Submission.objects.select_related("version__question_set").get(pk=submission.pk)
     _refuse_ended(current)
     if collection.state == Collection.State.CLOSED:
         raise AnsweringError("closed")
-    if not holds_place(current, now):
-        if current.state == State.RETURNED or not n_free(collection, now):
+    if not has_place(current, now):
+        if current.state == State.RETURNED or not count_free_places(collection, now):
             raise AnsweringError("place_lost")
-        _seat(collection, current, now)
+        _assign_place(collection, current, now)
     return current
 
 
-def holds_place(submission: Submission, now: datetime | None = None) -> bool:
-    """Return whether somebody is answering and has a place."""
+def has_place(submission: Submission, now: datetime | None = None) -> bool:
+    """Return whether a submission is open and its reservation has not expired."""
     until = submission.reserved_until
     return submission.state == State.OPEN and until is not None and until > (now or timezone.now())
 
 
 def keep_place(submission: Submission, every_seconds: int = 30) -> None:
-    """Note that the worker was seen, which keeps their place; rarely, for drafts come often."""
+    """Extend the reservation of a worker who sent a request, at most once in `every_seconds`."""
+    # Drafts arrive every few seconds: writing each time would load the database.
     now = timezone.now()
     seen = submission.last_seen_at
     if seen is not None and (now - seen).total_seconds() < every_seconds:
         return
     submission.last_seen_at = now
-    submission.reserved_until = now + _lasting(submission.version.collection)
+    submission.reserved_until = now + _get_reservation_time(submission.version.collection)
     Submission.objects.filter(pk=submission.pk, state=State.OPEN, reserved_until__gt=now).update(
         last_seen_at=now, reserved_until=submission.reserved_until
     )
 
 
 def release_expired(collection: Collection) -> int:
-    """Say of everybody whose time ran out that it did; return of how many. Counts do not wait."""
+    """Set submissions whose reservation expired to timed out; return how many."""
+    # Only for the display: counts of free places compare `reserved_until` themselves.
     return Submission.objects.filter(
         version=collection.version_id,
         source=Submission.Source.COLLECTED,
@@ -213,18 +242,46 @@ def release_expired(collection: Collection) -> int:
     ).update(state=State.TIMED_OUT)
 
 
-def note_session(submission: Submission, who: Visitor) -> None:
-    """Keep the panel's session in which somebody came; the same one once."""
-    known = submission.panel_sessions.values_list("session_id", flat=True)[:MOST_SESSIONS]
-    if who.session_id and who.session_id not in (ids := list(known)) and len(ids) < MOST_SESSIONS:
-        PanelSession.objects.get_or_create(
-            submission=submission,
-            session_id=who.session_id,
-            defaults={"study_id": who.study_id},
+def note_session(submission: Submission, visitor: Visitor, *, is_new: bool = False) -> None:
+    """Store the panel's session of a visit, each session once.
+
+    `is_new` saves the query for stored sessions: a new submission has none.
+    """
+    if not visitor.session_id:
+        return
+    sessions = submission.panel_sessions.values_list("session_id", flat=True)
+    known = [] if is_new else list(sessions[:MAX_SESSIONS])
+    if visitor.session_id not in known and len(known) < MAX_SESSIONS:
+        session = PanelSession(
+            submission=submission, session_id=visitor.session_id, study_id=visitor.study_id
         )
+        # The same form may arrive twice at once: the unique constraint keeps one row.
+        PanelSession.objects.bulk_create([session], ignore_conflicts=True)
 
 
-def _locked(collection: Collection) -> Collection:
+def _ensure_worker(collection: Collection, external_id: str) -> Worker:
+    """Return the worker of an external id, created if necessary."""
+    # Another collection of the same owner may create the same worker at this moment, and then that
+    # row is used. `get_or_create` would need a savepoint, which costs two more queries.
+    key: dict[str, Any] = {
+        "owner": collection.version.question_set.owner,
+        "panel": collection.panel,
+        "external_id": external_id,
+    }
+    Worker.objects.bulk_create([Worker(**key)], ignore_conflicts=True)
+    return Worker.objects.get(**key)
+
+
+def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
+    """Store the boxes that a returning worker ticked; an unticked box changes nothing."""
+    if is_uncounted:
+        signals.switch_counting(submission, off=True)
+    if is_assistive:
+        assistive.record_use(submission, used=True)
+
+
+def _lock_collection(collection: Collection) -> Collection:
+    """Return the collection as it is stored now, locked until the transaction ends."""
     return (
         Collection.objects.select_for_update(of=("self",))
         .select_related("version__question_set__owner")
@@ -233,8 +290,9 @@ def _locked(collection: Collection) -> Collection:
 
 
 def _refuse_ended(submission: Submission) -> None:
+    """Raise `AnsweringError` if a submission is imported, withdrawn, submitted or screened out."""
     if submission.source == Submission.Source.IMPORTED:
-        raise AnsweringError("excluded")  # their answers came in a file
+        raise AnsweringError("excluded")
     if submission.withdrawn_at is not None:
         raise AnsweringError("withdrawn")
     if submission.state == State.SUBMITTED:
@@ -243,56 +301,71 @@ def _refuse_ended(submission: Submission) -> None:
         raise AnsweringError("screened_out")
 
 
-def _seat(collection: Collection, submission: Submission, now: datetime) -> None:
-    """Give a place and questions; the row of the collection is held."""
+def _assign_place(collection: Collection, submission: Submission, now: datetime) -> None:
+    """Reserve a place for a submission and store its assignments.
+
+    The caller holds the lock of the collection. Earlier assignments stay if all their questions
+    still need answers; otherwise questions are selected again, those seen before first. Raises
+    `AnsweringError`: full.
+    """
     submission.state = State.OPEN
     submission.last_seen_at = now
-    submission.reserved_until = now + _lasting(collection)
+    submission.reserved_until = now + _get_reservation_time(collection)
+    is_new = submission.pk is None
     submission.save()
-    asked = [
-        Asked(*values)
+    questions = [
+        QuestionRow(*values)
         for values in collection.version.questions.exclude(text="")
         .order_by("position", "pk")
         .values_list("pk", "passage_id", "role")
     ]
-    before = {one.question_id: one for one in submission.assignments.all()}
-    taken = _taken(collection, now, but=submission)
-    most = collection.answers_per_question
-    if before and all(most is None or taken.get(pk, 0) < most for pk in before):
-        return  # it was theirs, and still may be
-    begun = {pk for pk, one in before.items() if one.shown_at is not None}
-    graded = chosen(
-        asked,
-        taken,
-        most_each=most,
-        wanted=questions_each(collection),
-        kept=begun,
+    earlier_rows = () if is_new else submission.assignments.all()
+    earlier = {assignment.question_id: assignment for assignment in earlier_rows}
+    answer_counts = _count_answers(collection, now, excluded=submission)
+    max_answers = collection.answers_per_question
+    if earlier and all(
+        max_answers is None or answer_counts.get(pk, 0) < max_answers for pk in earlier
+    ):
+        return
+    graded = choose_questions(
+        questions,
+        answer_counts,
+        max_answers=max_answers,
+        n_questions=compute_questions_per_worker(collection),
+        begun={pk for pk, assignment in earlier.items() if assignment.shown_at is not None},
         seed=submission.order_seed,
     )
     if not graded:
         raise AnsweringError("full")
-    others = [one for one in asked if one.role in ("practice", "attention")]
-    fresh = [
+    others = [row for row in questions if row.role in ("practice", "attention")]
+    assignments = [
         Assignment(
             submission=submission,
             question_id=place.question,
             position=place.position,
             page=place.page,
         )
-        for place in in_order(graded, others, submission.order_seed)
+        for place in order_questions(graded, others, submission.order_seed)
     ]
-    for one in fresh:
-        old = before.get(one.question_id)
+    for new in assignments:
+        old = earlier.get(new.question_id)
         if old is not None:
-            one.shown_at, one.answered_at, one.told_at = old.shown_at, old.answered_at, old.told_at
-    submission.assignments.all().delete()
-    Assignment.objects.bulk_create(fresh)
+            new.shown_at, new.answered_at, new.told_at = old.shown_at, old.answered_at, old.told_at
+    if earlier:
+        submission.assignments.all().delete()
+    Assignment.objects.bulk_create(assignments)
 
 
-def _taken(collection: Collection, now: datetime, but: Submission | None = None) -> dict[int, int]:
-    rows = taking(collection, now)
-    if but is not None:
-        rows = rows.exclude(pk=but.pk)
+def _count_answers(
+    collection: Collection, now: datetime, excluded: Submission | None = None
+) -> dict[int, int]:
+    """Return the answers and reserved places of each question, by its key; without 0.
+
+    The assignments of the submission `excluded` are not counted.
+    """
+    rows = select_place_holders(collection, now)
+    if excluded is not None:
+        rows = rows.exclude(pk=excluded.pk)
     counted = (
         Assignment.objects.filter(submission__in=rows)
         .order_by()
@@ -303,6 +376,7 @@ def _taken(collection: Collection, now: datetime, but: Submission | None = None)
 
 
 def _is_excluded(collection: Collection, external_id: str) -> bool:
+    """Return whether a worker answered a question set that the collection excludes."""
     return (
         Submission.objects.filter(
             version__question_set__in=collection.excludes.all(),
@@ -315,11 +389,13 @@ def _is_excluded(collection: Collection, external_id: str) -> bool:
     )
 
 
-def _lasting(collection: Collection) -> timedelta:
+def _get_reservation_time(collection: Collection) -> timedelta:
+    """Return how long a place stays reserved after the worker's last request."""
     return timedelta(minutes=collection.reservation_minutes)
 
 
-def _order_seed(collection: Collection, external_id: str) -> int:
-    """Return the seed of one worker's order: it hangs on the collection's seed and on their id."""
+def _derive_order_seed(collection: Collection, external_id: str) -> int:
+    """Return the seed of a worker's order, derived from the collection's seed and the worker id."""
     digest = hashlib.sha256(f"{collection.seed} {external_id}".encode()).digest()
+    # 48 bits fit the column, and JSON numbers are exact up to 53 bits.
     return int.from_bytes(digest[:6], "big")

@@ -1,4 +1,4 @@
-"""Practice: what was right is told at once, and where wanted decides who goes on."""
+"""Practice questions: feedback at once, and whether a worker may go on."""
 
 from __future__ import annotations
 
@@ -6,55 +6,58 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from annotations.answering.way import AnswerPage, Way
+from annotations.answering.progress import AnswerPage, SurveyProgress
 from annotations.models import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a worker is told of one practice question; `right` is None where no answer is known."""
+class PracticeResult:
+    """Feedback on one practice question; `right` is None if it has no accepted answer."""
 
     question: Question
     text: str
     right: bool | None
 
     @property
-    def shown(self) -> str:
-        """A right answer to show, "" for none."""
+    def accepted_answer(self) -> str:
+        """An accepted answer for display, "" if there is none."""
         first = next(iter(self.question.accepted_answers), "")
         return self.question.read_as(
             str(first[0] if isinstance(first, list) and first else first or "")
         )
 
     @property
-    def written(self) -> str:
-        """What was answered, as it is read: of a choice the words that stood there."""
+    def displayed_answer(self) -> str:
+        """The worker's answer for display: of a choice question the label of the choice."""
         return self.question.read_as(self.text)
 
 
-def told(way: Way, page: AnswerPage) -> list[Told]:
-    """Return what is told after a page of practice."""
-    texts = dict(way.submission.responses.values_list("question_id", "text"))
+def grade_practice(progress: SurveyProgress, page: AnswerPage) -> list[PracticeResult]:
+    """Return the feedback on each question of a practice page, in order."""
+    texts = dict(progress.submission.responses.values_list("question_id", "text"))
     return [
-        Told(one.question, text, one.question.accepts(text))
-        for one in page.assignments
-        for text in (texts.get(one.question_id, ""),)
+        PracticeResult(assignment.question, text, assignment.question.accepts(text))
+        for assignment in page.assignments
+        for text in (texts.get(assignment.question_id, ""),)
     ]
 
 
-def note_told(way: Way, page: AnswerPage) -> None:
-    """Note that the worker read it."""
+def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:
+    """Store that the worker has read the feedback on a page."""
     now = timezone.now()
-    way.submission.assignments.filter(page=page.number, told_at=None).update(told_at=now)
-    for one in page.assignments:
-        one.told_at = one.told_at or now
+    progress.submission.assignments.filter(page=page.number, told_at=None).update(told_at=now)
+    for assignment in page.assignments:
+        assignment.told_at = assignment.told_at or now
 
 
-def has_failed(way: Way) -> bool:
-    """Whether the practice is over with fewer right answers than are needed to go on."""
-    needed = way.collection.practice_needed
-    pages = [page for page in way.pages if page.is_practice]
+def has_failed(progress: SurveyProgress) -> bool:
+    """Return whether the practice is finished with fewer right answers than required.
+
+    False if the collection requires none or the version has no practice.
+    """
+    needed = progress.collection.practice_needed
+    pages = [page for page in progress.pages if page.is_practice]
     if needed is None or not pages or not all(page.is_answered for page in pages):
         return False
-    right = sum(one.right is True for page in pages for one in told(way, page))
+    right = sum(result.right is True for page in pages for result in grade_practice(progress, page))
     return right < needed

@@ -1,18 +1,19 @@
-"""Sentences about collections, their settings and languages, and about waves, by their codes."""
+"""Messages about collections, their settings and languages, and about waves, by message code."""
 
 from __future__ import annotations
 
 from annotations.sentences import Sentences
 
 
-def _n_checks(n: int) -> str:
-    """Return a number of attention checks in words."""
+def _format_check_count(n: int) -> str:
+    """Return a number of attention checks in words: "none", "1 attention check"."""
     if not n:
         return "none"
     return "1 attention check" if n == 1 else f"{n:,} attention checks"
 
 
-def _blocked(item: str, reason: str, n_more: int) -> str:
+def _format_blocked(item: str, reason: str, n_more: int) -> str:
+    """Return why a version cannot be published: the first problem, and how many more there are."""
     where = f"{item}: " if item else ""
     more = f" There are {n_more:,} more like it." if n_more else ""
     return f"{where}{reason}{more}"
@@ -22,7 +23,7 @@ SETTINGS = Sentences(
     {
         "no_questions": "there is nothing to publish: it has no questions yet",
         "nothing_graded": "it has only practice and checks: add a question that is graded",
-        "blocked": _blocked,
+        "blocked": _format_blocked,
         "without_text": lambda names: (
             f"questions without a text cannot be asked: {', '.join(names[:3])}"
             f"{', ...' if len(names) > 3 else ''}. Import their texts first"
@@ -55,7 +56,7 @@ SETTINGS = Sentences(
         "code must be another than the rest",
         "too_few_checks": lambda needed, n: (
             f"{needed:,} right attention checks cannot be asked for: this version has "
-            f"{_n_checks(n)} with a right answer"
+            f"{_format_check_count(n)} with a right answer"
         ),
         "code_failed_checks_missing": "write the code of who failed the attention checks, or empty "
         "how many of them are needed",
@@ -80,7 +81,7 @@ CHANGES = Sentences(
         "other_places": "There are {places:,} places and no longer {was:,}; none were added.",
     }
 )
-"""Why a collection is not changed: somebody else changed it since it was read."""
+"""Why a collection was not changed: another user changed it since it was read."""
 
 PUBLISHING = Sentences(
     {
@@ -92,7 +93,7 @@ PUBLISHING = Sentences(
         "unchanged": "{version} was published before; nothing changed",
     }
 )
-"""What the command of publishing did."""
+"""What the command `publish` did."""
 
 _FRAME = "Buttons, progress and messages around your texts are in {frame}"
 
@@ -109,9 +110,9 @@ FRAME = Sentences(
         "these texts.",
     }
 )
-"""In which language the pages around a version's texts are."""
+"""The interface language of a version, and why."""
 
-_ASKED = {"same": "the same people again", "others": "other people"}
+_PEOPLE = {"same": "the same people again", "others": "other people"}
 
 WAVES = Sentences(
     {
@@ -129,10 +130,10 @@ WAVES = Sentences(
         "ids",
         "no_link": "it is no later wave of another set",
         "not_published": lambda people: (
-            f"it was made to ask {_ASKED[people]}, which is settled when it is published: publish "
+            f"it was made to ask {_PEOPLE[people]}, which is settled when it is published: publish "
             "it first, or delete it"
         ),
         "results_not_visible": "you do not see what came back in the wave before",
     }
 )
-"""Why there can be no such wave."""
+"""Why a wave cannot be created, linked or unlinked."""

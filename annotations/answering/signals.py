@@ -1,10 +1,10 @@
-"""Signals of an answer: what the script of its page counted, stored, summed and emptied.
+"""Writing signals of an answer: the counts of the page's script, parsed, stored, summed, deleted.
 
-A page that was loaded counts from 0, under a random name of its own, and sends its whole count
-with each draft and with the form. So a request that comes twice, late or out of order changes
-nothing: of one page the largest counts stay, and the pages of several windows and devices are
-added up. What is sent can be made up, as anything that a browser sends; what cannot be read is
-left out without a word, for the answer that it came with matters more.
+Each loaded page counts from 0 under a random name, and sends its whole counts with each draft and
+with the form. Of each page the largest counts are stored, so a request that arrives twice, late or
+out of order does no harm. The pages of several windows and devices are summed. Counts can be
+forged, like anything that a browser sends. Unreadable counts are ignored without an error, because
+the answer that comes with them matters more.
 """
 
 from __future__ import annotations
@@ -22,78 +22,79 @@ from django.db.models import Count, Sum
 from annotations.models import COUNTERS, Response, Submission
 
 FIELD: Final = "signals"
-"""The name of the field in a draft; in a form the question's id stands behind it."""
-LONGEST: Final = 4_000
-MOST: Final = 10_000_000
-"""The largest count of one page; what is larger is stored as this."""
-MOST_PAGES: Final = 200
-"""Pages that are told apart for one answer; further ones are not counted."""
-PAGE: Final = re.compile(r"[A-Za-z0-9-]{8,36}")
+"""Name of the form field in a draft; in a form "-" and the question's id follow."""
+MAX_LENGTH: Final = 4_000
+MAX_COUNT: Final = 10_000_000
+"""The largest count of one page; larger counts are stored as this."""
+MAX_PAGES: Final = 200
+"""Most pages stored for one answer; further ones are not counted."""
+PAGE_NAME: Final = re.compile(r"[A-Za-z0-9-]{8,36}")
 
 Counts = dict[str, int]
 Pages = dict[str, Counts]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What is stored of one worker: of how many answers, and the sums over these."""
+class SignalTotals:
+    """Stored counts of one worker: the number of answers with counts, and the sums over them."""
 
     answers: int
     sums: Counts
 
 
 def are_counted(submission: Submission) -> bool:
-    """Whether anything is counted of a worker."""
+    """Return whether writing signals are counted for a submission."""
     return submission.version.collection.signals and not submission.signals_off
 
 
-def can_go_on(stored: Response) -> bool:
-    """Whether a page that is loaded now would know all of an answer.
+def can_continue(stored: Response) -> bool:
+    """Return whether a page loaded now would count the whole answer.
 
-    Not where it was off, and not where some of the text is there without counts, as by a page
-    without a script: what is typed after that is a part of it.
+    False if counting was off, or if a part of the text has no counts. A page without a script, for
+    example, sends none, and later counts would cover only the rest.
     """
     if stored.signals == Response.Counted.COUNTED:
         return True
     return not stored.text and stored.signals != Response.Counted.OFF
 
 
-def read(sent: str) -> Pages:
-    """Return the counts in what a page sent, by the names of pages.
+def parse_counts(sent: str) -> Pages:
+    """Return the counts that a page sent (JSON), by the names of pages; {} if unreadable.
 
-    A page with a count that is missing, no number, or below 0 is left out; fractions are cut off.
+    A page with a count that is missing, negative or no number is left out. Fractions are cut off.
     """
-    if not sent or len(sent) > LONGEST:
+    if not sent or len(sent) > MAX_LENGTH:
         return {}
     try:
-        found = json.loads(sent, parse_constant=_refuse)
+        data = json.loads(sent, parse_constant=_refuse_constant)
+    # `RecursionError`: the JSON may be nested too deeply.
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         return {}
-    pages = {name: _counts(value) for name, value in found.items() if PAGE.fullmatch(name)}
+    pages = {name: _parse_page(value) for name, value in data.items() if PAGE_NAME.fullmatch(name)}
     return {name: counts for name, counts in pages.items() if counts is not None}
 
 
-def merged(stored: Pages, sent: Pages) -> Pages:
-    """Return what is known of each page: the largest counts, for they only grow."""
+def merge_pages(stored: Pages, sent: Pages) -> Pages:
+    """Return the counts of each page: the larger of stored and sent, because counts only grow."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)
         if before is not None:
             pages[name] = {key: max(before.get(key, 0), counts[key]) for key in COUNTERS}
-        elif len(pages) < MOST_PAGES:
+        elif len(pages) < MAX_PAGES:
             pages[name] = counts
     return pages
 
 
-def note(submission: Submission, sent: Mapping[int, str]) -> None:
-    """Add what a page sent, by the key of the question, to the signals of drafts.
+def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
+    """Merge the counts that a page sent, by the question's key, into the worker's drafts.
 
-    The caller holds a transaction. Nothing is stored of an answer that is not there or was handed
-    in, where counting is off, and of one of which it was off before: its counts would lack a part.
+    Call it in a transaction. Missing and submitted answers are ignored, and so are answers for
+    which counting is or was off: their counts would be incomplete.
     """
-    pages = {question: found for question, text in sent.items() if (found := read(text))}
+    pages = {question: counts for question, text in sent.items() if (counts := parse_counts(text))}
     if not pages or not are_counted(submission):
         return
     drafts = (
@@ -101,23 +102,23 @@ def note(submission: Submission, sent: Mapping[int, str]) -> None:
         .select_related("submission")
         .only("question", "signals", "signal_pages", "submission__signals_off")
         .filter(submission=submission, question__in=pages, state=Response.State.DRAFT)
-        .order_by("pk")
+        .order_by("pk")  # one lock order, so that two requests of a worker cannot deadlock
     )
     for stored in drafts:
         if stored.submission.signals_off or stored.signals == Response.Counted.OFF:
             continue
-        known = merged(stored.signal_pages, pages[stored.question_id])
-        if known == stored.signal_pages:
+        merged = merge_pages(stored.signal_pages, pages[stored.question_id])
+        if merged == stored.signal_pages:
             continue
-        sums = {name: sum(counts[name] for counts in known.values()) for name in COUNTERS}
+        sums = {name: sum(counts[name] for counts in merged.values()) for name in COUNTERS}
         Response.objects.filter(pk=stored.pk).update(
-            signals=Response.Counted.COUNTED, signal_pages=known, **sums
+            signals=Response.Counted.COUNTED, signal_pages=merged, **sums
         )
 
 
 @transaction.atomic
-def switch(submission: Submission, *, off: bool) -> None:
-    """Stop counting a worker and empty what was counted; or count what they begin from now on."""
+def switch_counting(submission: Submission, *, off: bool) -> None:
+    """Turn counting off for a submission and delete its counts, or on for answers begun later."""
     Submission.objects.filter(pk=submission.pk).update(signals_off=off)
     submission.signals_off = off
     if off:
@@ -126,27 +127,30 @@ def switch(submission: Submission, *, off: bool) -> None:
         )
 
 
-def counted(submission: Submission) -> Counted:
-    """Return what is stored of a worker, for their own eyes."""
-    found: dict[str, Any] = submission.responses.filter(signals=Response.Counted.COUNTED).aggregate(
+def load_totals(submission: Submission) -> SignalTotals:
+    """Return the sums of a submission's counts, which are shown to its worker."""
+    sums: dict[str, Any] = submission.responses.filter(signals=Response.Counted.COUNTED).aggregate(
         answers=Count("pk"), **{name: Sum(name, default=0) for name in COUNTERS}
     )
-    return Counted(found.pop("answers"), found)
+    return SignalTotals(sums.pop("answers"), sums)
 
 
-def _counts(value: object) -> Counts | None:
+def _parse_page(value: object) -> Counts | None:
+    """Return the counts of one page; None if one is missing or invalid."""
     if not isinstance(value, dict):
         return None
-    counts = {name: _count(value.get(name)) for name in COUNTERS}
-    whole = {name: one for name, one in counts.items() if one is not None}
-    return whole if len(whole) == len(COUNTERS) else None
+    counts = {name: _parse_count(value.get(name)) for name in COUNTERS}
+    valid = {name: count for name, count in counts.items() if count is not None}
+    return valid if len(valid) == len(COUNTERS) else None
 
 
-def _count(value: object) -> int | None:
+def _parse_count(value: object) -> int | None:
+    """Return a count as an integer, at most `MAX_COUNT`; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return None
-    return int(min(value, MOST)) if value >= 0 else None
+    return int(min(value, MAX_COUNT)) if value >= 0 else None
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
+    """Raise `ValueError` for NaN and infinities, which `json` accepts otherwise."""
     raise ValueError(constant)

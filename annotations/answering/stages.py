@@ -1,13 +1,13 @@
-"""Where people are on their way, and where those who left were: told by what is stored, by queries.
+"""The stage of each submission, and drop-outs by stage, computed by database queries.
 
-The same way as `way.Way` tells of one person, here of thousands at once: agreed, practice, reading,
-a question, the last look. A stage is that of the next thing to do; who left was at the stage where
-nothing came any more.
+The same rules as `progress.SurveyProgress`, but for thousands of submissions at once. A stage is
+that of the worker's next step: consent given, practice, reading, a question, review. A worker who
+dropped out is counted at the last stage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ PRACTICE = Question.Role.PRACTICE
 
 
 class Stage(TextChoices):
-    """Where somebody is; the first five are on the way, in its order."""
+    """The stage of a submission; the first five are open, in their order."""
 
     AGREED = "agreed", "has agreed, not begun"
     PRACTICE = "practice", "practice"
@@ -47,15 +47,15 @@ class Stage(TextChoices):
     RETURNED = "returned", "withdrew"
 
 
-ON_THE_WAY = (Stage.AGREED, Stage.PRACTICE, Stage.READING, Stage.QUESTION, Stage.REVIEW)
-LEFT = {
+OPEN_STAGES = (Stage.AGREED, Stage.PRACTICE, Stage.READING, Stage.QUESTION, Stage.REVIEW)
+DROP_OUT_TEXTS = {
     Stage.AGREED: "after agreeing, before anything was shown",
     Stage.PRACTICE: "in the practice",
     Stage.READING: "while reading passage {number}",
     Stage.QUESTION: "at question {number}",
     Stage.REVIEW: "at the last look, with everything answered",
 }
-ENDED = {
+STAGE_BY_STATE = {
     State.SUBMITTED: Stage.DONE,
     State.TIMED_OUT: Stage.TIMED_OUT,
     State.SCREENED_OUT: Stage.SCREENED_OUT,
@@ -64,8 +64,8 @@ ENDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class AtStage:
-    """How many people are at a stage; `number` is that of the passage or question, 0 for others."""
+class StageCount:
+    """Workers at a stage; `number` is that of the passage or question, 0 for other stages."""
 
     stage: str
     number: int
@@ -73,13 +73,13 @@ class AtStage:
 
     @property
     def words(self) -> str:
-        """The stage, for people."""
-        return stage_words(self.stage, self.number)
+        """The stage in words."""
+        return format_stage(self.stage, self.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """How many of all who agreed left, and where; `words` is the whole sentence."""
+class DropOut:
+    """Workers who dropped out at a stage, of `began` who consented; `words` is a sentence."""
 
     stage: str
     number: int
@@ -88,52 +88,54 @@ class Left:
 
     @property
     def words(self) -> str:
-        """Such as "6 of 40 left while reading passage 2."."""
-        of = f"{self.people:,} of {self.began:,}"
+        """The sentence, such as "6 of 40 left while reading passage 2."."""
+        share = f"{self.people:,} of {self.began:,}"
         if self.stage == Stage.RETURNED:
-            return f"{of} withdrew their answers."
+            return f"{share} withdrew their answers."
         if self.stage == Stage.SCREENED_OUT:
-            return f"{of} did not pass the practice."
-        return f"{of} left {LEFT[Stage(self.stage)].format(number=self.number)}."
+            return f"{share} did not pass the practice."
+        return f"{share} left {DROP_OUT_TEXTS[Stage(self.stage)].format(number=self.number)}."
 
 
-def stage_words(stage: str, number: int = 0, of: int = 0) -> str:
-    """Return a stage for people: "reading passage 2", "question 3 of 12"."""
+def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
+    """Return a stage in words: "reading passage 2", "question 3 of 12"."""
     if stage == Stage.READING:
         return f"reading passage {number:,}"
     if stage == Stage.QUESTION:
-        return f"question {number:,} of {of:,}" if of else f"question {number:,}"
+        return f"question {number:,} of {total:,}" if total else f"question {number:,}"
     return Stage(stage).label
 
 
-def with_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Add to submissions `way` (where they are or were), `place_on_way`, `n_given`, `n_answered`.
+def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
+    """Annotate submissions with `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
 
-    Practice is not counted in the numbers. `place_on_way` is that of the passage (of those the
-    person reads, in their own order) or question, from 1; 0 at other stages. Of who withdrew, `way`
-    says nothing: what they were given is deleted.
+    `place_on_way` is the number of the passage, in the worker's own order, or of the question, from
+    1; 0 at other stages. `n_given` and `n_answered` count the worker's questions and answers.
+    Practice counts in none of the numbers. `way` is meaningless for a withdrawn submission, whose
+    assignments are deleted.
     """
-    given = Assignment.objects.filter(submission=OuterRef("pk"))
+    assignments = Assignment.objects.filter(submission=OuterRef("pk"))
     is_next = Q(answered_at=None) | Q(question__role=PRACTICE, told_at=None)
-    next_one = given.filter(is_next).order_by("position")
-    asked = given.exclude(question__role=PRACTICE)
+    next_one = assignments.filter(is_next).order_by("position")
+    without_practice = assignments.exclude(question__role=PRACTICE)
     readings = Reading.objects.filter(submission=OuterRef("pk"))
     before = readings.exclude(passage=OuterRef("next_passage")).exclude(
         Exists(Question.objects.filter(passage=OuterRef("passage"), role=PRACTICE))
     )
     rows = rows.annotate(
         next_role=Subquery(next_one.values("question__role")[:1]),
+        # 0, not NULL: `exclude` below would drop every row that is compared with NULL.
         next_passage=Coalesce(
             Subquery(next_one.values("question__passage")[:1], output_field=IntegerField()), 0
         ),
         next_shown=Subquery(next_one.values("shown_at")[:1]),
-        n_given=_count(asked),
-        n_answered=_count(asked.filter(answered_at__isnull=False)),
-        begun=Exists(given.filter(shown_at__isnull=False)) | Exists(readings),
+        n_given=_count_rows(without_practice),
+        n_answered=_count_rows(without_practice.filter(answered_at__isnull=False)),
+        begun=Exists(assignments.filter(shown_at__isnull=False)) | Exists(readings),
     )
     unread = Q(next_shown=None) & ~Q(next_passage=0)
     if collection.protocol != Collection.Protocol.RECALL:
-        unread &= Q(pk__isnull=True)
+        unread &= Q(pk__isnull=True)  # never true: passages are shown beside the questions
     read = readings.filter(passage=OuterRef("next_passage"), read_at__isnull=False)
     rows = rows.annotate(
         way=Case(
@@ -146,7 +148,7 @@ def with_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[
     )
     return rows.annotate(
         place_on_way=Case(
-            When(way=Stage.READING, then=_count(before) + 1),
+            When(way=Stage.READING, then=_count_rows(before) + 1),
             When(way=Stage.QUESTION, then=F("n_answered") + 1),
             default=Value(0),
             output_field=IntegerField(),
@@ -154,53 +156,52 @@ def with_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[
     )
 
 
-def where(submission: Any) -> str:
-    """Return where one of `with_stages` is, in words."""
+def describe_stage(submission: Any) -> str:
+    """Return in words where a submission annotated by `add_stages` is, or how it ended."""
     if submission.withdrawn_at is not None:
         return "withdrew the answers"
-    if submission.state in ENDED:
-        ended = ENDED[submission.state]
+    if submission.state in STAGE_BY_STATE:
+        ended = STAGE_BY_STATE[submission.state]
         if ended is Stage.TIMED_OUT:
-            at = LEFT[Stage(submission.way)].format(number=submission.place_on_way)
-            return f"out of time {at}"
+            place = DROP_OUT_TEXTS[Stage(submission.way)].format(number=submission.place_on_way)
+            return f"out of time {place}"
         return str(ended.label)
-    return stage_words(submission.way, submission.place_on_way, submission.n_given)
+    return format_stage(submission.way, submission.place_on_way, submission.n_given)
 
 
-def stages(people: QuerySet[Submission], collection: Collection) -> list[AtStage]:
-    """Return how many of those who are answering are at which stage, in the order of the way."""
-    rows = _by_stage(people.filter(state=State.OPEN), collection)
-    return [AtStage(stage, number, n) for stage, number, n in _in_order(rows)]
+def count_stages(
+    people: QuerySet[Submission], collection: Collection, n_by_state: Mapping[str, int]
+) -> tuple[list[StageCount], list[DropOut]]:
+    """Return how many workers are at each stage, and how many dropped out at each. One query.
 
-
-def drop_outs(people: QuerySet[Submission], collection: Collection, began: int) -> list[Left]:
-    """Return how many left at which stage, most first: out of time, withdrawn, screened out.
-
-    Who runs out of time and comes back is no longer counted here.
+    The first counts open submissions, in the order of the stages. The second counts those that
+    timed out, were withdrawn or screened out, the largest number first; a worker who times out and
+    returns is no longer counted. `n_by_state` is the number of submissions by state.
     """
-    rows = _by_stage(people.filter(state=State.TIMED_OUT), collection)
-    ended = (
-        people.filter(state__in=[State.RETURNED, State.SCREENED_OUT])
-        .order_by()
-        .values_list("state")
-        .annotate(n=Count("pk"))
-    )
-    left = [Left(stage, number, n, began) for stage, number, n in _in_order(rows)]
-    left += [Left(str(ENDED[State(state)].value), 0, n, began) for state, n in ended]
-    return sorted(left, key=lambda one: -one.people)
+    staged: Any = add_stages(people.filter(state__in=[State.OPEN, State.TIMED_OUT]), collection)
+    rows: dict[str, list[tuple[str, int, int]]] = {State.OPEN: [], State.TIMED_OUT: []}
+    counted = staged.order_by().values("state", "way", "place_on_way").annotate(n=Count("pk"))
+    for state, *row in counted.values_list("state", "way", "place_on_way", "n"):
+        rows[state].append(tuple(row))
+    began = sum(n_by_state.values())
+    stages = [StageCount(*row) for row in _sort_by_stage(rows[State.OPEN])]
+    drop_outs = [DropOut(*row, began) for row in _sort_by_stage(rows[State.TIMED_OUT])]
+    drop_outs += [
+        DropOut(str(STAGE_BY_STATE[state].value), 0, n_by_state[state], began)
+        for state in (State.RETURNED, State.SCREENED_OUT)
+        if n_by_state.get(state)
+    ]
+    return stages, sorted(drop_outs, key=lambda drop_out: -drop_out.people)
 
 
-def _by_stage(rows: QuerySet[Submission], collection: Collection) -> Sequence[tuple[str, int, int]]:
-    staged: Any = with_stages(rows, collection).order_by()
-    counted = staged.values("way", "place_on_way").annotate(n=Count("pk"))
-    return list(counted.values_list("way", "place_on_way", "n"))
-
-
-def _in_order(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    order = [stage.value for stage in ON_THE_WAY]
+def _sort_by_stage(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Return rows of `_count_by_stage`, sorted by stage and number."""
+    order = [stage.value for stage in OPEN_STAGES]
     return sorted(rows, key=lambda row: (order.index(row[0]), row[1]))
 
 
-def _count(rows: QuerySet[Any]) -> Coalesce:
+def _count_rows(rows: QuerySet[Any]) -> Coalesce:
+    """Return an expression that counts the rows of each submission, 0 for none."""
+    # A subquery, because two counts over joins would multiply each other.
     counted = rows.order_by().values("submission").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

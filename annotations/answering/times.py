@@ -1,12 +1,10 @@
-"""How long people take, by the server's clock: from consent to the end, and page by page."""
+"""How long workers take, by the server's clock: from consent to submission, and page by page."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
 
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
@@ -16,9 +14,10 @@ from annotations.models import Assignment, Collection, Submission
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """Minutes from consent to the end of `people` who handed in: the middle one and quartiles.
+    """Quartiles of the minutes from consent to submission, over `people` submissions.
 
-    Half of them lie between `low` and `high`. A quantile between two people is interpolated.
+    `low` and `high` are the first and third quartile. Quantiles between two values are interpolated
+    linearly.
     """
 
     people: int
@@ -27,33 +26,38 @@ class Minutes:
     high: float
 
 
-def minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
-    """Return the times of those who handed in, `n` of them; None for nobody. Three queries."""
+def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
+    """Return the quartiles of `n` submitted submissions; None for n = 0. One query."""
     if not n:
         return None
     took = ExpressionWrapper(F("submitted_at") - F("started_at"), output_field=DurationField())
-    rows = done.annotate(took=took).order_by("took").values_list("took", flat=True)
-    low, median, high = (_quantile(rows, n, share) for share in (0.25, 0.5, 0.75))
+    positions = [(n - 1) * share for share in (0.25, 0.5, 0.75)]
+    # Only the one or two rows around each quantile are read.
+    around = {math.floor(position) + offset for position in positions for offset in (1, 2)}
+    ranked = done.annotate(took=took).annotate(
+        place=Window(RowNumber(), order_by=[F("took").asc(), F("pk").asc()])
+    )
+    rows = ranked.filter(place__in=sorted(around)).order_by("place").values_list("place", "took")
+    minutes = {place - 1: took.total_seconds() / 60 for place, took in rows}
+    low, median, high = (_interpolate(minutes, position) for position in positions)
     return Minutes(n, low, median, high)
 
 
-def _quantile(rows: QuerySet[Any, timedelta], n: int, share: float) -> float:
-    """Return a quantile in minutes: only the one or two rows around it are read."""
-    place = (n - 1) * share
-    first = math.floor(place)
-    around = [took.total_seconds() / 60 for took in rows[first : first + 2]]
-    if len(around) < 2:
-        return around[0]
-    return around[0] + (place - first) * (around[1] - around[0])
+def _interpolate(minutes: Mapping[int, float], position: float) -> float:
+    """Return the value at a position, from 0, by the sorted minutes at the whole ones around it."""
+    first = math.floor(position)
+    low = minutes[first]
+    return low + (position - first) * (minutes.get(first + 1, low) - low)
 
 
-def minutes_on_questions(collection: Collection, questions: Iterable[int]) -> dict[int, float]:
-    """Return the median minutes that the page of a question took, by key; one query.
+def compute_question_minutes(collection: Collection, questions: Iterable[int]) -> dict[int, float]:
+    """Return the median minutes spent on the page of each question, by its key; one query.
 
-    From when the page was first shown to when it was last handed in, of those who are done; all
-    questions of a page share its time.
+    From the first time the page was shown to the last time it was handed in, over submitted
+    submissions. All questions of a page share its time.
     """
     took = ExpressionWrapper(F("answered_at") - F("shown_at"), output_field=DurationField())
+    # The database returns one or two rows of each question, however many workers there are.
     middle = (
         Assignment.objects.filter(
             question__in=list(questions),
@@ -73,13 +77,14 @@ def minutes_on_questions(collection: Collection, questions: Iterable[int]) -> di
         .order_by("question")
         .values_list("question", "took", "twice", "n")
     )
-    found: dict[int, list[float]] = {}
-    for question, lasted, twice, n in middle:
-        # Of an odd number the one in the middle, of an even number the two around it.
+    minutes: dict[int, list[float]] = {}
+    for question, duration, twice, n in middle:
+        # The median: the middle value of an odd number, the mean of the two of an even number.
         if n % 2 == 0 or twice == n + 1:
-            found.setdefault(question, []).append(lasted.total_seconds() / 60)
-    return {question: _mean(values) for question, values in found.items()}
+            minutes.setdefault(question, []).append(duration.total_seconds() / 60)
+    return {question: _compute_mean(values) for question, values in minutes.items()}
 
 
-def _mean(values: Sequence[float]) -> float:
+def _compute_mean(values: Sequence[float]) -> float:
+    """Return the arithmetic mean."""
     return sum(values) / len(values)

@@ -1,8 +1,8 @@
-"""A question set asked again: a copy of its questions and settings, and who is asked.
+"""Waves: a question set repeated later, with the same or other workers.
 
-A wave is a set of its own with an `earlier_wave`; its answers, runs and links are its own, its
-workers those of the same owner. Who takes part is settled when it is published. Sets that came
-from files, month by month, are linked as waves afterwards: nothing of either set is changed by it.
+A wave is a question set with an `earlier_wave`. Its answers, runs and links are its own; workers
+belong to the common owner. Publishing the wave settles which workers may take part. Sets imported
+from files can be linked as waves afterwards, which changes nothing else of them.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from django.db.models import QuerySet
 
 from annotations.answering.sentences import WAVES
 from annotations.models import Collection, QuestionSet, QuestionSetVersion, Submission
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from annotations.sentences import CodedError
 
 People = QuestionSet.WavePeople
-MOST_WAVES = 500
+MAX_WAVES = 500
 
-KEPT = (
+COPIED_SETTINGS = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
     *("reading_seconds", "reservation_minutes", "most_characters", "practice_needed", "signals"),
     *("checks_needed", "screened_out_pay", "failed_checks_pay"),
     *("panel", "worker_parameter", "study_parameter", "session_parameter", "anonymous", "signed"),
     *("pay", "currency", "panel_fee", "least_hourly_pay", "grade_every", "base_url", "return_url"),
 )
-"""Settings of the collecting that the next wave begins with; codes, seed and key are its own."""
+"""Settings of a collection that the next wave copies; codes, seed and key are always new."""
 
 
 class WaveError(CodedError, ValueError):
-    """Why there can be no such wave; `field` is what it is about, "" for none."""
+    """A wave that cannot be created or linked; `field` names the wrong input, "" for none."""
 
     sentences = WAVES
 
@@ -43,14 +43,15 @@ class WaveError(CodedError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """How the questions of two sets match by their ids; each list is in the order of its set.
+class QuestionMatch:
+    """How the questions of two sets match by id; each list is in the order of its set.
 
     Attributes
     ----------
-    same : ids with the same text in both, or of which one of them knows no text, as where only
-        answers were imported. other_text : ids that are in both, with another text.
-    only_later, only_earlier : ids of one set only.
+    same : ids in both sets with the same text, or without a text in one of them (sets of which only
+        answers were imported).
+    other_text : ids in both sets with different texts.
+    only_later, only_earlier : ids in one set only.
     """
 
     same: Sequence[str]
@@ -60,37 +61,38 @@ class Match:
 
     @property
     def n_common(self) -> int:
-        """Questions of both."""
+        """Number of questions in both sets."""
         return len(self.same) + len(self.other_text)
 
 
-def asked_version(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a wave repeats: the newest that was answered, else the latest."""
+def find_repeated_version(question_set: QuestionSet) -> QuestionSetVersion | None:
+    """Return the version that a wave repeats: the newest with answers, else the latest."""
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 
 
-def next_name(question_set: QuestionSet) -> str:
-    """Return a name that its owner has not used: "..., wave 2" and on."""
+def suggest_name(question_set: QuestionSet) -> str:
+    """Return a name for the next wave that its owner has not used: "..., wave 2" and so on."""
     stem, _, number = question_set.name.rpartition(", wave ")
     stem = stem if number.isdigit() and stem else question_set.name
-    taken = set(
+    used = set(
         QuestionSet.objects.filter(
             owner=question_set.owner_id, name__startswith=stem[:180]
         ).values_list("name", flat=True)
     )
-    names = (f"{stem[:180]}, wave {n}" for n in range(2, len(taken) + 3))
-    return next(name for name in names if name not in taken)
+    # 180 of the 200 characters of a name: ", wave" and the number follow.
+    names = (f"{stem[:180]}, wave {n}" for n in range(2, len(used) + 3))
+    return next(name for name in names if name not in used)
 
 
 @transaction.atomic
 def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
-    """Make the next wave: the same questions in a draft, of the same owner and team.
+    """Create the next wave: a draft with the same questions, owner and team.
 
-    Answers, runs, experts and viewers stay with the earlier one. Raises WaveError: no questions, a
-    name that is taken or too long, `people` that is none of `QuestionSet.WavePeople`.
+    Answers, runs, experts and viewers are not copied. Raises `WaveError`: no questions, a name that
+    is missing, taken or too long, or `people` not in `QuestionSet.WavePeople`.
     """
-    version = asked_version(question_set)
+    version = find_repeated_version(question_set)
     if version is None or not version.questions.exists():
         raise WaveError("no_questions")
     if people not in People.values:
@@ -101,6 +103,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     if longest is not None and len(name) > longest:
         raise WaveError("name_too_long", "name", most=longest)
     try:
+        # A savepoint: without it, the outer transaction could not go on after an IntegrityError.
         with transaction.atomic():
             wave = QuestionSet.objects.create(
                 owner_id=question_set.owner_id,
@@ -119,21 +122,21 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     return wave
 
 
-def linkable(user: Anybody, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the sets that somebody may name as the wave before a set: the owner's other ones.
+def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[QuestionSet]:
+    """Return the sets that a user may link as the earlier wave of a set, by name.
 
-    Whoever links two sets may change both.
+    These are the owner's other sets that the user may edit.
     """
-    of_owner = QuestionSet.objects.editable_by(user).filter(owner=question_set.owner_id)
-    return of_owner.exclude(pk=question_set.pk).order_by("name")
+    editable = QuestionSet.objects.editable_by(user).filter(owner=question_set.owner_id)
+    return editable.exclude(pk=question_set.pk).order_by("name")
 
 
-def matched(later: QuestionSet, earlier: QuestionSet) -> Match:
-    """Return how the graded questions of two sets match, in the versions that were answered."""
-    after, before = _texts(later), _texts(earlier)
+def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
+    """Return how the graded questions of two sets match, in the versions with answers."""
+    after, before = _load_texts(later), _load_texts(earlier)
     both = [name for name in after if name in before]
     other = {name for name in both if after[name] and before[name] and after[name] != before[name]}
-    return Match(
+    return QuestionMatch(
         same=[name for name in both if name not in other],
         other_text=[name for name in both if name in other],
         only_later=[name for name in after if name not in before],
@@ -141,19 +144,18 @@ def matched(later: QuestionSet, earlier: QuestionSet) -> Match:
     )
 
 
-def _texts(question_set: QuestionSet) -> dict[str, str]:
-    version = asked_version(question_set)
+def _load_texts(question_set: QuestionSet) -> dict[str, str]:
+    """Return the texts of a set's graded questions by id, in order."""
+    version = find_repeated_version(question_set)
     if version is None:
         return {}
     rows = version.questions.graded().order_by("position", "pk")
     return {name: text.strip() for name, text in rows.values_list("external_id", "text")}
 
 
-def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a set cannot be linked as a later wave of another; None where it can.
-
-    People and models are told apart for each owner, so both sets are of one owner.
-    """
+def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
+    """Return why a set cannot be linked as a later wave of another; None if it can."""
+    # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")
     if later.owner_id != earlier.owner_id:
@@ -161,39 +163,40 @@ def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
     if later.earlier_wave_id == earlier.pk:
         return WaveError("linked_already", "earlier", earlier=str(earlier))
     if later.earlier_wave_id is not None:
-        # Not by its name: who changes this set need not see that one.
+        # The error does not name the linked set: the user may not be allowed to see it.
         return WaveError("linked_to_another", "earlier")
-    if later in earlier_waves(earlier):
+    if later in list_earlier_waves(earlier):
         return WaveError("circle", "earlier", earlier=str(earlier), later=str(later))
-    if not matched(later, earlier).n_common:
+    if not match_questions(later, earlier).n_common:
         return WaveError("no_common_question", "earlier")
     return None
 
 
 @transaction.atomic
-def link(later: QuestionSet, earlier: QuestionSet) -> Match:
-    """Say that a set is a later wave of another, which changes nothing else of either.
+def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
+    """Link a set as a later wave of another and return how their questions match.
 
-    Raises WaveError as `refusal` has it.
+    Nothing else of either set changes. Raises `WaveError` if the sets cannot be linked.
     """
-    # In one order, so that two who link two sets in a circle wait for each other.
+    # Both rows, always in the same order: two requests that link two sets in a circle wait for each
+    # other instead of deadlocking, and the second is refused.
     keys = [later.pk, earlier.pk]
-    rows = {row.pk: row for row in _locked(keys)}
-    if (error := refusal(rows[later.pk], rows[earlier.pk])) is not None:
+    rows = {row.pk: row for row in _lock_question_sets(keys)}
+    if (error := find_link_error(rows[later.pk], rows[earlier.pk])) is not None:
         raise error
     QuestionSet.objects.filter(pk=later.pk).update(earlier_wave=earlier, wave_people="")
     later.earlier_wave, later.wave_people = earlier, ""
-    return matched(later, earlier)
+    return match_questions(later, earlier)
 
 
 @transaction.atomic
-def unlink(later: QuestionSet) -> QuestionSet:
-    """Take the link to the wave before away, and return that; everything else stays.
+def remove_link(later: QuestionSet) -> QuestionSet:
+    """Remove the link to the earlier wave and return that set; nothing else changes.
 
-    Raises WaveError: there is none, or the set is a wave for the same or for other people that was
-    not published yet, and would be one for anybody.
+    Raises `WaveError`: no_link; not_published for an unpublished wave for the same or other people.
     """
-    (row,) = _locked([later.pk])
+    # Without the link, that wave would be published for everybody.
+    (row,) = _lock_question_sets([later.pk])
     earlier = row.earlier_wave
     if earlier is None:
         raise WaveError("no_link")
@@ -205,37 +208,42 @@ def unlink(later: QuestionSet) -> QuestionSet:
     return earlier
 
 
-def _locked(keys: Sequence[int]) -> list[QuestionSet]:
+def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
+    """Return question sets as stored now, by key, locked until the transaction ends."""
     return list(QuestionSet.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 
-def earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the waves before a set, the newest first."""
-    found: list[QuestionSet] = []
+def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
+    """Return the earlier waves of a set, the newest first; at most `MAX_WAVES`."""
+    waves: list[QuestionSet] = []
     current = question_set.earlier_wave
-    while current is not None and current not in found and len(found) < MOST_WAVES:
-        found.append(current)
+    # `not in waves`: links that form a circle must not loop forever.
+    while current is not None and current not in waves and len(waves) < MAX_WAVES:
+        waves.append(current)
         current = current.earlier_wave
-    return found
+    return waves
 
 
-def settings_of(question_set: QuestionSet) -> dict[str, Any]:
-    """Return with which settings a wave is published where nobody says others; {} for no wave."""
+def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
+    """Return the default settings for publishing a wave, copied from the earlier one.
+
+    {} for a set that is not a later wave. The title is copied unless it is the earlier set's name.
+    """
     if question_set.earlier_wave_id is None:
         return {}
-    of_earlier = Collection.objects.filter(version__question_set=question_set.earlier_wave_id)
-    before = of_earlier.order_by("-version__number").first()
-    kept = {name: getattr(before, name) for name in KEPT} if before is not None else {}
-    if kept.get("title") == question_set.earlier_wave.name:  # type: ignore[union-attr]
-        kept["title"] = question_set.name
-    return kept | {"listed_only": question_set.wave_people == People.SAME}
+    collections = Collection.objects.filter(version__question_set=question_set.earlier_wave_id)
+    newest = collections.order_by("-version__number").first()
+    copied = {name: getattr(newest, name) for name in COPIED_SETTINGS} if newest else {}
+    if copied.get("title") == question_set.earlier_wave.name:  # type: ignore[union-attr]
+        copied["title"] = question_set.name
+    return copied | {"listed_only": question_set.wave_people == People.SAME}
 
 
-def asked_again(collection: Collection) -> list[str]:
-    """Return whom a new collecting has on its list: who handed in in the wave before.
+def list_invited_ids(collection: Collection) -> list[str]:
+    """Return the worker ids that a new collection admits: those who submitted in the earlier wave.
 
-    Nobody, unless the wave is for the same people. Ids of the collection's panel, and from files
-    that name no panel; who withdrew or was erased is not asked again.
+    [] unless the wave is for the same workers. Only ids of the collection's panel and ids imported
+    without a panel. Withdrawn and erased workers are left out.
     """
     question_set = collection.version.question_set
     if question_set.wave_people != People.SAME or question_set.earlier_wave_id is None:
@@ -250,6 +258,6 @@ def asked_again(collection: Collection) -> list[str]:
     return sorted(set(rows.values_list("worker__external_id", flat=True)))
 
 
-def kept_out(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the sets whose people a wave for others excludes: all waves before it."""
-    return earlier_waves(question_set) if question_set.wave_people == People.OTHERS else []
+def list_excluded_sets(question_set: QuestionSet) -> list[QuestionSet]:
+    """Return the sets whose workers a wave for other people excludes: all earlier waves."""
+    return list_earlier_waves(question_set) if question_set.wave_people == People.OTHERS else []

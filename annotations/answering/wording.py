@@ -1,11 +1,9 @@
-"""Questions and passages of published versions, kept in the memory of a process.
+"""Cache of the questions and passages of published versions, in the memory of one process.
 
-Every request of a worker needs them, and nobody can change them: once a version is published the
-database refuses another text, kind, role, choice, length, image or translation
-(`annotations.guards`). In another language a question is the same one with other words. What is
-asked for again is therefore taken from memory; which questions somebody has, how far they are and
-what they wrote is read from the database each time. The objects are shared by all threads: whoever
-gets one reads it and writes nothing into it.
+Every request of a worker needs them, and they cannot change. Once a version is published, the
+database refuses changes of texts, kinds, roles, choices, lengths, images and translations
+(`annotations.guards`). Assignments and answers are not cached. The cached objects are shared by
+all threads and must not be changed.
 """
 
 from __future__ import annotations
@@ -20,186 +18,208 @@ from uuid import UUID
 from django.db.models import Q
 
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
-from annotations.models.translations import TITLE, is_whole, to_translate
+from annotations.models.translations import TITLE, is_fully_translated, list_translatable_texts
 
-MOST_CHARACTERS: Final = 20_000_000
-"""Of all texts that one process keeps; those that were not asked for longest go first."""
+MAX_CHARACTERS: Final = 20_000_000
+"""Most characters in the cache; the least recently used questions are dropped first."""
 
-MOST_BEFORE: Final = 200
-"""Languages of versions of which one process keeps what is told before the first question."""
+MAX_INTROS: Final = 200
+"""Most introductions in the cache: one for each version and further language."""
 
 Key = tuple[UUID, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A text and its language as in BCP 47, "" for one that nobody said."""
+class LocalizedText:
+    """A text and its language as a BCP 47 tag, "" if unknown."""
 
     text: str
     language: str
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What people are told before the first question; `title` is "" where the study's own holds."""
+class IntroTexts:
+    """The texts before the first question; `title` is "" if the study's title is not translated."""
 
-    guidelines: Words
-    consent: Words
+    guidelines: LocalizedText
+    consent: LocalizedText
     title: str = ""
 
 
-class Wording:
-    """Questions with their passages by version and key, at most so many characters of them."""
+class WordingCache:
+    """Cache of questions with their passages, by version, language and key; least recently used.
 
-    def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
+    Holds at most `most_characters` characters of texts.
+    """
+
+    def __init__(self, most_characters: int = MAX_CHARACTERS) -> None:
         self.most_characters = most_characters
         self.characters = 0
-        self._kept: OrderedDict[Key, tuple[Question, int]] = OrderedDict()
-        self._before: OrderedDict[tuple[UUID, str], Before] = OrderedDict()
+        self._questions: OrderedDict[Key, tuple[Question, int]] = OrderedDict()
+        self._intros: OrderedDict[tuple[UUID, str], IntroTexts] = OrderedDict()
         self._lock = Lock()
 
-    def of(
+    def load_questions(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str = ""
     ) -> dict[int, Question]:
-        """Return questions of a version by their keys, one query for those that are not here.
+        """Return questions of a version by their keys, without unknown keys.
 
-        In a further `language` of the version they come in its words, by one query more; what is
-        not translated stands as it was written, and says its language. Keys that the version does
-        not have are left out. Of a draft nothing is kept. Images come without their contents.
+        Questions that are not cached cost one query, and a further `language` one more. A text
+        without a translation stays in its own language. Drafts are never cached. Images come
+        without their content.
         """
         language = language if language in version.languages else ""
-        wanted = list(dict.fromkeys(keys))
-        found = self._known(version, wanted, language) if version.is_published else {}
-        missing = [key for key in wanted if key not in found]
+        keys = list(dict.fromkeys(keys))
+        questions = self._find_cached(version, keys, language) if version.is_published else {}
+        missing = [key for key in keys if key not in questions]
         if missing:
-            read = _read(version, missing, language)
+            loaded = _read_questions(version, missing, language)
             if version.is_published:
-                self._keep(version, read, language)
-            found.update(read)
-        return found
+                self._store(version, loaded, language)
+            questions.update(loaded)
+        return questions
 
-    def before(self, version: QuestionSetVersion, language: str = "") -> Before:
-        """Return guidelines and consent text of a version, one query for those of a translation."""
+    def load_intro(self, version: QuestionSetVersion, language: str = "") -> IntroTexts:
+        """Return guidelines, consent text and title of a version; one query for a translation."""
         if language not in version.languages:
-            return Before(
-                Words(version.guidelines, version.spoken),
-                Words(version.consent_text, version.spoken),
+            return IntroTexts(
+                LocalizedText(version.guidelines, version.spoken),
+                LocalizedText(version.consent_text, version.spoken),
             )
         key = (version.public_id, language)
         with self._lock:
-            if version.is_published and key in self._before:
-                self._before.move_to_end(key)
-                return self._before[key]
-        made = _before(version, language)
+            if version.is_published and key in self._intros:
+                self._intros.move_to_end(key)
+                return self._intros[key]
+        # Outside the lock: if another thread reads the same now, no harm is done.
+        intro = _read_intro(version, language)
         if version.is_published:
             with self._lock:
-                self._before[key] = made
-                while len(self._before) > MOST_BEFORE:
-                    self._before.popitem(last=False)
-        return made
+                self._intros[key] = intro
+                while len(self._intros) > MAX_INTROS:
+                    self._intros.popitem(last=False)
+        return intro
 
-    def title(self, version: QuestionSetVersion, language: str) -> str:
-        """Return how the study is called in a further language, "" where its own name holds."""
-        return self.before(version, language).title if language in version.languages else ""
+    def load_title(self, version: QuestionSetVersion, language: str) -> str:
+        """Return the study's title in a further language, "" if it is not translated."""
+        return self.load_intro(version, language).title if language in version.languages else ""
 
-    def _known(
+    def _find_cached(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str
     ) -> dict[int, Question]:
-        found = {}
+        """Return the cached questions among some keys, and mark them as recently used."""
+        questions = {}
         with self._lock:
             for key in keys:
-                # By the public id too: a database may give the number of a deleted row again.
-                kept = self._kept.get((version.public_id, language, key))
-                if kept is not None:
-                    self._kept.move_to_end((version.public_id, language, key))
-                    found[key] = kept[0]
-        return found
+                # With the version's public id: a database may reuse the key of a deleted row.
+                entry = self._questions.get((version.public_id, language, key))
+                if entry is not None:
+                    self._questions.move_to_end((version.public_id, language, key))
+                    questions[key] = entry[0]
+        return questions
 
-    def _keep(
+    def _store(
         self, version: QuestionSetVersion, questions: dict[int, Question], language: str
     ) -> None:
+        """Add questions to the cache and drop the least recently used beyond the limit."""
         with self._lock:
             for key, question in questions.items():
                 if not question.text:
-                    continue  # the one thing that a published version may still be given
-                if (version.public_id, language, key) in self._kept:
+                    continue  # a missing text may still be added to a published version
+                if (version.public_id, language, key) in self._questions:
                     continue  # another thread was first
                 n = len(question.text) + (len(question.passage.text) if question.passage else 0)
-                self._kept[version.public_id, language, key] = (question, n)
+                self._questions[version.public_id, language, key] = (question, n)
                 self.characters += n
             while self.characters > self.most_characters:
-                self.characters -= self._kept.popitem(last=False)[1][1]
+                self.characters -= self._questions.popitem(last=False)[1][1]
 
 
-def _read(version: QuestionSetVersion, keys: list[int], language: str) -> dict[int, Question]:
+def _read_questions(
+    version: QuestionSetVersion, keys: list[int], language: str
+) -> dict[int, Question]:
+    """Return questions of a version from the database, in a language ("" for the original)."""
     rows = (
         Question.objects.filter(version=version, pk__in=keys)
         .select_related("passage__image")
         .defer("passage__image__content")
     )
-    found = {one.pk: one for one in rows}
+    questions = {question.pk: question for question in rows}
     passages: dict[int, Passage] = {}
-    for one in found.values():
-        if one.passage is not None:  # one object for all questions about it
-            one.passage = passages.setdefault(one.passage.pk, one.passage)
+    for question in questions.values():
+        # One passage object for all its questions, so that it is translated once.
+        if question.passage is not None:
+            question.passage = passages.setdefault(question.passage.pk, question.passage)
     if language:
-        say_in(version, language, found.values())
-    return found
+        apply_translation(version, language, questions.values())
+    return questions
 
 
-def say_in(version: QuestionSetVersion, language: str, questions: Iterable[Question]) -> None:
-    """Put the words of a further language into questions and their passages, which were just read.
+def apply_translation(
+    version: QuestionSetVersion, language: str, questions: Iterable[Question]
+) -> None:
+    """Replace the texts of questions and their passages by the translation into a language.
 
-    They are not to be stored. Right answers are added to those of the original: somebody may
-    answer in either language.
+    The objects are changed and must not be saved. Accepted answers of the translation are added to
+    the original ones, because workers may answer in either language.
     """
-    asked = {one.pk: one for one in questions}
-    passages = {one.passage.pk: one.passage for one in asked.values() if one.passage is not None}
+    by_key = {question.pk: question for question in questions}
+    passages = {
+        question.passage.pk: question.passage
+        for question in by_key.values()
+        if question.passage is not None
+    }
     rows = Translation.objects.filter(
-        Q(question__in=list(asked)) | Q(passage__in=list(passages)), language=language
+        Q(question__in=list(by_key)) | Q(passage__in=list(passages)), language=language
     )
     texts = {(row.passage_id, row.question_id): row.texts for row in rows}
     for passage in passages.values():
-        _put(passage, texts.get((passage.pk, None), {}), version, language)
-    for question in asked.values():
-        said = texts.get((None, question.pk), {})
-        wanted = to_translate(question, language)
-        if "choices" in wanted and is_whole("choices", wanted["choices"], said.get("choices")):
-            question.choice_labels = said["choices"]
-        if "accepted_answers" in wanted:
-            said_right = said.get("accepted_answers", [])
-            question.accepted_answers = [*said_right, *question.accepted_answers]
-        _put(question, said, version, language)
+        _translate_item(passage, texts.get((passage.pk, None), {}), version, language)
+    for question in by_key.values():
+        translated = texts.get((None, question.pk), {})
+        originals = list_translatable_texts(question, language)
+        if "choices" in originals and is_fully_translated(
+            "choices", originals["choices"], translated.get("choices")
+        ):
+            question.choice_labels = translated["choices"]
+        if "accepted_answers" in originals:
+            accepted = translated.get("accepted_answers", [])
+            question.accepted_answers = [*accepted, *question.accepted_answers]
+        _translate_item(question, translated, version, language)
 
 
-def _put(
-    item: Passage | Question, said: dict[str, str], version: QuestionSetVersion, language: str
+def _translate_item(
+    item: Passage | Question, texts: dict[str, str], version: QuestionSetVersion, language: str
 ) -> None:
-    wanted = to_translate(item, language)
-    own = item.language or version.spoken
+    """Replace the texts of one item by their translations, and set the item's language."""
+    originals = list_translatable_texts(item, language)
+    own_language = item.language or version.spoken
     for name in ("title", "text", "image_alt", "feedback"):
-        if name in wanted and is_whole(name, wanted[name], said.get(name, "")):
-            setattr(item, name, said[name])
-    # By its text; an item without one (an image alone) by anything that is said of it.
-    main = "text" if "text" in wanted else next(iter(wanted), "")
-    is_said = not main or is_whole(main, wanted[main], said.get(main, ""))
-    item.language = language if wanted and is_said else own
+        if name in originals and is_fully_translated(name, originals[name], texts.get(name, "")):
+            setattr(item, name, texts[name])
+    # The text decides the language; of an item without one (an image alone) its first other text.
+    main = "text" if "text" in originals else next(iter(originals), "")
+    is_translated = not main or is_fully_translated(main, originals[main], texts.get(main, ""))
+    item.language = language if originals and is_translated else own_language
 
 
-def _before(version: QuestionSetVersion, language: str) -> Before:
+def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
+    """Return the introduction in a language; untranslated texts in the original language."""
     rows = Translation.objects.filter(
         version=version, language=language, passage=None, question=None
     )
-    said = rows.values_list("texts", flat=True).first() or {}
+    texts = rows.values_list("texts", flat=True).first() or {}
 
-    def words(name: str) -> Words:
-        text = said.get(name, "")
-        if text.strip():
-            return Words(text, language)
-        return Words(getattr(version, name), version.spoken)
+    def choose_text(name: str) -> LocalizedText:
+        translated = texts.get(name, "")
+        if translated.strip():
+            return LocalizedText(translated, language)
+        return LocalizedText(getattr(version, name), version.spoken)
 
-    return Before(words("guidelines"), words("consent_text"), said.get(TITLE, "").strip())
+    return IntroTexts(
+        choose_text("guidelines"), choose_text("consent_text"), texts.get(TITLE, "").strip()
+    )
 
 
-wording = Wording()
-"""The one of this process."""
+wording = WordingCache()
+"""The cache of this process."""

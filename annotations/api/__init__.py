@@ -1,4 +1,5 @@
-"""REST: question sets and what people wrote; a module is one resource with its serializers.
+"""REST API of question sets and answers: one module for each resource, with its serializers.
 
-What all resources share is in `annotations.web`.
+Base classes, paging and errors are in `annotations.web.rest`. The docstrings of serializers, and
+of views without a `description`, are texts of the OpenAPI schema.
 """

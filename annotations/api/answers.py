@@ -1,4 +1,4 @@
-"""Answers of workers."""
+"""REST resource: answers of workers, listed, read and imported."""
 
 from __future__ import annotations
 
@@ -17,15 +17,21 @@ from annotations.exchange.importing.answers import make_ready, stage_answers, st
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
-from annotations.web.query import public_id
-from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
-from annotations.web.rest.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
-from annotations.web.rest.once import repeatable_after_reading
-from annotations.web.rest.paging import page_body, page_of
-from annotations.web.rest.serializers import Excerpt, with_excerpt
-from annotations.web.rest.uploads import bulk_schema
-from annotations.web.rest.versions import VERSION, version_shown
-from annotations.web.scope import answered_set, editable, user_id, visible, visible_or_404
+from annotations.web.query import parse_public_id
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_options
+from annotations.web.rest.examples import ANSWER_REPORT, ANSWER_ROWS
+from annotations.web.rest.idempotency import repeatable_after_reading
+from annotations.web.rest.paging import build_page_body, load_page
+from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.uploads import describe_bulk_upload
+from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.scope import (
+    get_answered_set,
+    get_editable,
+    get_user_id,
+    get_visible_or_404,
+    select_visible,
+)
 
 
 class AnswerRowSerializer(serializers.ModelSerializer[Response]):
@@ -85,7 +91,7 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
         help_text="Where the workers' ids come from; the same id in two panels is two workers.",
     )
     duplicates = serializers.ChoiceField(
-        choices=[one.value for one in Duplicates],
+        choices=[choice.value for choice in Duplicates],
         default=Duplicates.REFUSE.value,
         help_text="If a worker answered a question twice: refuse the rows, or let the first or the "
         "last answer count.",
@@ -106,14 +112,14 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
         responses=AnswerRowSerializer(many=True),
     ),
     retrieve=extend_schema(summary="Read an answer in full"),
-    create=bulk_schema(
+    create=describe_bulk_upload(
         "Send answers, all rows or none",
         "A draft is published by them, because answers quote its wording. Unknown workers are "
         "made. The same rows again change nothing; an answer that is there with another text is a "
         "bad row, because stored answers are never overwritten. So is a question that a worker "
         "answered twice, unless `duplicates` says which answer counts.",
         ANSWER_ROWS,
-        REPORT_OF_ANSWERS,
+        ANSWER_REPORT,
         AnswerOptionsSerializer,
     ),
 )
@@ -129,46 +135,49 @@ class AnswerViewSet(BulkViewSet):
 
     def list(self, request: Request, set_id: Any) -> Reply:
         """List submitted answers of a version, with the beginnings of their texts."""
-        question_set = answered_set(request, set_id)
-        version = version_shown(request, question_set)
-        rows = visible(request, Response.objects.all()).filter(
+        question_set = get_answered_set(request, set_id)
+        version = select_version(request, question_set, answered=True)
+        rows = select_visible(request, Response.objects.all()).filter(
             submission__version=version, state=Response.State.SUBMITTED
         )
-        if question := public_id(request.query_params, "question"):
+        if question := parse_public_id(request.query_params, "question"):
             rows = rows.filter(question__public_id=question)
-        if worker := public_id(request.query_params, "worker"):
+        if worker := parse_public_id(request.query_params, "worker"):
             rows = rows.filter(submission__worker__public_id=worker)
-        rows = with_excerpt(_joined(rows).defer("text", "extra", "signal_pages"))
-        page = page_of(request, rows, OLDEST)
-        return Reply(page_body(request, AnswerRowSerializer(page.rows, many=True).data, page.next))
+        rows = annotate_excerpt(_join_names(rows).defer("text", "extra", "signal_pages"))
+        page = load_page(request, rows, OLDEST)
+        return Reply(
+            build_page_body(request, AnswerRowSerializer(page.rows, many=True).data, page.next)
+        )
 
     def retrieve(self, request: Request, set_id: Any, answer_id: Any) -> Reply:
         """Read one in full."""
         rows = Response.objects.filter(
             submission__version__question_set__public_id=set_id, state=Response.State.SUBMITTED
         )
-        found = visible_or_404(request, _joined(rows), answer_id)
-        return Reply(AnswerSerializer(found).data)
+        answer = get_visible_or_404(request, _join_names(rows), answer_id)
+        return Reply(AnswerSerializer(answer).data)
 
     @repeatable_after_reading
     def create(self, request: Request, set_id: Any) -> Generator[None, None, Reply]:
         """Take rows in."""
-        into = editable(request, QuestionSet.objects.all(), set_id)
-        storing = options_of(request, AnswerOptionsSerializer)
+        into = get_editable(request, QuestionSet.objects.all(), set_id)
+        storing = read_options(request, AnswerOptionsSerializer)
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
-        storing["imported_by"] = user_id(request)
+        storing["imported_by"] = get_user_id(request)
         with self.telling_rows(), stage_answers(self.source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
                 make_ready(into, stage, **storing)
+            # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
             report = store_staged(into, stage, dry_run=dry_run, **storing)
         return self.answer(into, report)
 
 
-def _joined(rows: QuerySet[Response]) -> QuerySet[Response]:
-    """Add the names of question and worker, without the long texts of the question."""
+def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:
+    """Join question, worker and version, without the long texts of the question."""
     return rows.select_related("question", "submission__worker", "submission__version").defer(
         "question__text", "question__metadata", "question__choices", "question__accepted_answers"
     )

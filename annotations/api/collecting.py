@@ -1,7 +1,4 @@
-"""Publishing a question set to workers, and everything that is set, opened and counted there.
-
-`annotations.answering.collecting` alone decides what may be set, as for site and command line.
-"""
+"""REST views of collections; `annotations.answering.collecting` decides what may be set."""
 
 from __future__ import annotations
 
@@ -20,21 +17,22 @@ from rest_framework.response import Response
 
 from annotations.answering import collecting as rules
 from annotations.answering import links
-from annotations.answering.monitor import newest
-from annotations.answering.refused import BegunError, SettingsError
+from annotations.answering.errors import BegunError, SettingsError
+from annotations.answering.monitor import find_newest_collection
 from annotations.answering.sentences import CHANGES
 from annotations.models import Admission, Collection, QuestionSet, rights
 from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
 from annotations.web.rest.examples import SET
-from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
-from annotations.web.rest.problems import ApiProblem, Fault, bad_field
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_page_body, load_page
+from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
+from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.scope import answered_set, editable, visible
+from annotations.web.scope import get_answered_set, get_editable, select_visible
 
-MOST_IDS = 20_000
+MAX_IDS = 20_000
 BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
 SETTINGS = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
@@ -42,10 +40,9 @@ SETTINGS = (
     *("worker_parameter", "study_parameter", "session_parameter", "panel"),
     *("signed", "anonymous", "listed_only", "excludes", "checks_needed"),
     *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
-    *("least_hourly_pay", "grade_every"),
-    *("base_url", "return_url"),
-    *("code_done", "code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen"),
-    "code_failed_checks",
+    *("least_hourly_pay", "grade_every", "base_url", "return_url"),
+    *("code_done", "code_no_consent", "code_screened_out", "code_too_late"),
+    *("code_not_chosen", "code_failed_checks"),
 )
 
 
@@ -55,13 +52,13 @@ class ExcludedSets(serializers.ListField):
     child = serializers.UUIDField()
 
     def to_representation(self, data: Any) -> list[str]:
-        """Return the ids in the order in which the sets were made."""
-        shown = visible(self.context["request"], data.all()).order_by("pk")
-        return [str(public_id) for public_id in shown.values_list("public_id", flat=True)]
+        """Return the ids of the sets that the user may see, oldest set first."""
+        rows = select_visible(self.context["request"], data.all()).order_by("pk")
+        return [str(public_id) for public_id in rows.values_list("public_id", flat=True)]
 
 
-def bounded(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
-    """Return the field of a number whose bounds the rules name."""
+def build_bounded_field(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
+    """Return an integer field with the bounds that `collecting.BOUNDS` has for a setting."""
     least, most = rules.BOUNDS[name]
     return serializers.IntegerField(
         min_value=least, max_value=most, required=False, help_text=help_text, **options
@@ -92,27 +89,27 @@ class CollectionSerializer(StrictModelSerializer):
         required=False,
         help_text="How many of them answer each question; null for all.",
     )
-    questions_per_worker = bounded(
+    questions_per_worker = build_bounded_field(
         "questions_per_worker", "Null: as many as fill all places with all answers.",
         allow_null=True,
     )  # fmt: skip
-    reading_seconds = bounded("reading_seconds", "Until a text is taken away (recall).")
-    reservation_minutes = bounded(
+    reading_seconds = build_bounded_field("reading_seconds", "Until a text is taken away (recall).")
+    reservation_minutes = build_bounded_field(
         "reservation_minutes", "How long a place is kept after its worker was last seen."
     )
-    most_characters = bounded("most_characters", "Of an answer.")
-    practice_needed = bounded(
+    most_characters = build_bounded_field("most_characters", "Of an answer.")
+    practice_needed = build_bounded_field(
         "practice_needed",
         "Right practice answers without which nobody goes on; null: everybody does.",
         allow_null=True,
     )
-    checks_needed = bounded(
+    checks_needed = build_bounded_field(
         "checks_needed",
         "Right attention checks without which somebody who hands in is shown code_failed_checks; "
         "null or 0: everybody gets code_done.",
         allow_null=True,
     )
-    grade_every = bounded(
+    grade_every = build_bounded_field(
         "grade_every",
         "Grade by itself whenever so many more have handed in; null: only when asked.",
         allow_null=True,
@@ -162,16 +159,16 @@ class CollectionSerializer(StrictModelSerializer):
     def to_representation(self, collection: Collection) -> dict[str, Any]:
         """Return the values; the completion codes are for those who may pay, else empty."""
         pays = rights(self.context["request"].user, collection.version.question_set).edit
-        shown = super().to_representation(collection).items()
-        return {name: value if pays or name[:5] != "code_" else "" for name, value in shown}
+        items = super().to_representation(collection).items()
+        return {name: value if pays or name[:5] != "code_" else "" for name, value in items}
 
     def get_link(self, collection: Collection) -> str:
-        """The address without an id."""
-        return links.link(collection)
+        """Return the workers' link without an id."""
+        return links.build_link(collection)
 
     def get_panel_link(self, collection: Collection) -> str:
-        """The address for Prolific."""
-        return links.panel_link(collection)
+        """Return the workers' link with Prolific's placeholders; "" for other panels."""
+        return links.build_panel_link(collection)
 
 
 class CollectionStateSerializer(StrictSerializer):
@@ -196,17 +193,17 @@ class PanelIdsSerializer(StrictSerializer):
     """Ids of workers, as the panel writes them."""
 
     workers = serializers.ListField(
-        child=serializers.CharField(max_length=links.LONGEST_ID),
+        child=serializers.CharField(max_length=links.MAX_ID_LENGTH),
         min_length=1,
-        max_length=MOST_IDS,
+        max_length=MAX_IDS,
     )
 
     def validate_workers(self, ids: list[str]) -> list[str]:
         """Return each once; an id with characters that do not show cannot stand in a link."""
         bad = {
-            place: ["An id has at most 255 characters, all of which show."]
-            for place, one in enumerate(ids)
-            if not links.can_be_id(one)
+            index: ["An id has at most 255 characters, all of which show."]
+            for index, external_id in enumerate(ids)
+            if not links.can_be_id(external_id)
         }
         if bad:
             raise serializers.ValidationError(bad)  # type: ignore[arg-type]
@@ -245,6 +242,7 @@ class AdmissionSerializer(serializers.ModelSerializer[Admission]):
         read_only_fields = fields
 
 
+@rename_keys(given="n_ids")
 class AdmissionReportSerializer(serializers.Serializer[Any]):
     """What became of the ids."""
 
@@ -252,6 +250,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
 
 
+@rename_keys(given="n_ids")
 class StruckSerializer(serializers.Serializer[Any]):
     """What became of the ids that were to come off."""
 
@@ -274,7 +273,7 @@ class CollectionViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Read it."""
-        return self._answer(_collection(answered_set(request, set_id)))
+        return self._build_response(_find_collection(get_answered_set(request, set_id)))
 
     @extend_schema(
         operation_id="collecting_publish",
@@ -305,18 +304,18 @@ class CollectionViewSet(ApiViewSet):
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Publish it."""
-        question_set = self._editable_set(set_id)
+        question_set = self._load_editable_set(set_id)
         values = self.checked(CollectionSerializer, partial=True).validated_data
-        excluded = self._excluded(values)
+        excluded = self._pop_excluded(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
-            published = _said(lambda: rules.publish(question_set, **values))
+            published = _apply_rules(lambda: rules.publish(question_set, **values))
             collection = published.collection
             if not collection.base_url:
-                _said(lambda: rules.change(collection, base_url=here))
+                _apply_rules(lambda: rules.change(collection, base_url=here))
             self._exclude(collection, excluded)
         code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
-        return self._answer(collection, code)
+        return self._build_response(collection, code)
 
     @extend_schema(
         operation_id="collecting_change",
@@ -326,13 +325,13 @@ class CollectionViewSet(ApiViewSet):
     )
     def partial_update(self, request: Request, set_id: UUID) -> Response:
         """Change it."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionSerializer, partial=True).validated_data
-        excluded = self._excluded(values)
+        excluded = self._pop_excluded(values)
         with transaction.atomic():
-            _said(lambda: rules.change(collection, **values))
+            _apply_rules(lambda: rules.change(collection, **values))
             self._exclude(collection, excluded)
-        return self._answer(collection)
+        return self._build_response(collection)
 
     @extend_schema(
         operation_id="collecting_state",
@@ -346,13 +345,13 @@ class CollectionViewSet(ApiViewSet):
     )
     def set_state(self, request: Request, set_id: UUID) -> Response:
         """Set its state."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
-            said = CHANGES.text("other_state", state=collection.state, was=values["was"])
+            text = CHANGES.text("other_state", state=collection.state, was=values["was"])
             fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
-            raise ApiProblem("conflict", said, [fault])
-        return self._answer(collection)
+            raise ApiProblem("conflict", text, [fault])
+        return self._build_response(collection)
 
     @extend_schema(
         operation_id="collecting_add_places",
@@ -367,17 +366,17 @@ class CollectionViewSet(ApiViewSet):
     @repeatable
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(MorePlacesSerializer).validated_data
-        added = _said(
+        added = _apply_rules(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
         )
         if not added:
-            said = CHANGES.text("other_places", places=collection.places, was=values["was"])
+            text = CHANGES.text("other_places", places=collection.places, was=values["was"])
             fault = Fault(f"There are {collection.places:,}.", pointer="#/was", code="other_places")
-            raise ApiProblem("conflict", said, [fault])
-        return self._answer(collection)
+            raise ApiProblem("conflict", text, [fault])
+        return self._build_response(collection)
 
     @extend_schema(
         operation_id="collecting_links",
@@ -388,12 +387,12 @@ class CollectionViewSet(ApiViewSet):
         responses=SignedLinksSerializer,
         examples=[OpenApiExample("Two", value={"workers": ["ada", "ben"]}, request_only=True)],
     )
-    def signed_links(self, request: Request, set_id: UUID) -> Response:
+    def make_signed_links(self, request: Request, set_id: UUID) -> Response:
         """Make them."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
-        made = [{"worker": one, "link": links.signed_link(collection, one)} for one in ids]
-        return Response({"links": made})
+        rows = [{"worker": name, "link": links.build_signed_link(collection, name)} for name in ids]
+        return Response({"links": rows})
 
     @extend_schema(
         operation_id="collecting_admissions",
@@ -402,12 +401,12 @@ class CollectionViewSet(ApiViewSet):
         "earlier score.",
         responses=AdmissionSerializer(many=True),
     )
-    def admissions(self, request: Request, set_id: UUID) -> Response:
+    def list_admissions(self, request: Request, set_id: UUID) -> Response:
         """List them by their ids."""
-        rows = _collection(answered_set(request, set_id)).admissions.all()
-        page = page_of(request, rows, BY_ID)
+        rows = _find_collection(get_answered_set(request, set_id)).admissions.all()
+        page = load_page(request, rows, BY_ID)
         rows_shown = AdmissionSerializer(page.rows, many=True).data
-        return Response(page_body(request, rows_shown, page.next))
+        return Response(build_page_body(request, rows_shown, page.next))
 
     @extend_schema(
         operation_id="collecting_admit",
@@ -426,11 +425,11 @@ class CollectionViewSet(ApiViewSet):
     @repeatable
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Put them on it."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(AdmittedSerializer).validated_data
         ids = values["workers"]
         new = rules.admit(collection, ids, values.get("why", ""))
-        return Response({"given": len(ids), "new": new})
+        return Response(AdmissionReportSerializer({"given": len(ids), "new": new}).data)
 
     @extend_schema(
         operation_id="collecting_strike",
@@ -443,56 +442,57 @@ class CollectionViewSet(ApiViewSet):
     )
     def strike(self, request: Request, set_id: UUID) -> Response:
         """Take them off; the same again finds them gone."""
-        collection = _collection(self._editable_set(set_id))
+        collection = _find_collection(self._load_editable_set(set_id))
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
-        struck = rules.strike(collection, ids)
-        return Response({"given": len(ids), "off": struck.off, "by_score": struck.by_score})
+        struck = rules.remove_admissions(collection, ids)
+        counts = {"given": len(ids), "off": struck.off, "by_score": struck.by_score}
+        return Response(StruckSerializer(counts).data)
 
-    def _editable_set(self, set_id: UUID) -> QuestionSet:
-        answered_set(self.request, set_id)
-        return editable(self.request, QuestionSet.objects.all(), set_id)
+    def _load_editable_set(self, set_id: UUID) -> QuestionSet:
+        """Return a set that the user may change; else Http404 or 403."""
+        get_answered_set(self.request, set_id)
+        return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
-    def _excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
-        """Take the sets to exclude out of what was sent; None where nothing is said of them."""
+    def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
+        """Remove `excludes` from the values; return its sets, None if it was not sent."""
         if (ids := values.pop("excludes", None)) is None:
             return None
-        found = {one.public_id: one for one in self._sets().filter(public_id__in=ids)}
-        for place, one in enumerate(ids):
-            if one not in found:
-                said = "There is no such question set."
-                raise bad_field(f"excludes/{place}", said, "unknown_set")
-        return list(found.values())
+        sets = {row.public_id: row for row in self._select_visible_sets().filter(public_id__in=ids)}
+        for index, public_id in enumerate(ids):
+            if public_id not in sets:
+                message = "There is no such question set."
+                raise build_field_problem(f"excludes/{index}", message, "unknown_set")
+        return list(sets.values())
 
     def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
         if excluded is not None:
-            _said(lambda: rules.exclude(collection, excluded, self._sets()))
+            _apply_rules(lambda: rules.exclude(collection, excluded, self._select_visible_sets()))
 
-    def _sets(self) -> QuerySet[QuestionSet]:
-        return visible(self.request, QuestionSet.objects.all())
+    def _select_visible_sets(self) -> QuerySet[QuestionSet]:
+        return select_visible(self.request, QuestionSet.objects.all())
 
-    def _answer(self, collection: Collection, code: int = status.HTTP_200_OK) -> Response:
+    def _build_response(self, collection: Collection, code: int = status.HTTP_200_OK) -> Response:
+        """Return the response that describes a collection, after a POST with its Location."""
         set_id = collection.version.question_set.public_id
-        there = self.request.build_absolute_uri(reverse("api:collection", args=[set_id]))
-        headers = {"Location": there} if self.request.method == "POST" else None
+        url = self.request.build_absolute_uri(reverse("api:collection", args=[set_id]))
+        headers = {"Location": url} if self.request.method == "POST" else None
         return Response(self.get_serializer(collection).data, code, headers=headers)
 
 
-def _collection(question_set: QuestionSet) -> Collection:
-    if (found := newest(question_set)) is None:
+def _find_collection(question_set: QuestionSet) -> Collection:
+    """Return the newest collection of a set; Http404 if there is none."""
+    if (collection := find_newest_collection(question_set)) is None:
         raise Http404("it is not published to workers")
-    return found
+    return collection
 
 
-def _said(do: Any, **fields: str) -> Any:
-    """Return what `do` does; what the rules refuse is a problem of the field that they name.
-
-    `fields` are other names that some of their fields have in the body.
-    """
+def _apply_rules(change: Any, **fields: str) -> Any:
+    """Return `change()`; a `SettingsError` becomes an `ApiProblem`. `fields` renames its field."""
     try:
-        return do()
+        return change()
     except SettingsError as error:
-        said = f"{capfirst(str(error)).removesuffix('.')}."
+        text = f"{capfirst(str(error)).removesuffix('.')}."
         name = fields.get(error.field, error.field)
-        fault = [Fault(said, pointer=f"#/{name}", code=error.code)] if name else []
+        fault = [Fault(text, pointer=f"#/{name}", code=error.code)] if name else []
         code = "conflict" if isinstance(error, BegunError) or not name else "invalid"
-        raise ApiProblem(code, said, fault, reason=error.code) from error
+        raise ApiProblem(code, text, fault, reason=error.code) from error

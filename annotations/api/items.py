@@ -1,4 +1,4 @@
-"""What questions and passages have in common: lists by position, rows in bulk, changes."""
+"""Base class of the REST resources questions and passages: list, read, import, change."""
 
 from __future__ import annotations
 
@@ -15,53 +15,57 @@ from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.web.paging import POSITION
-from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, options_of
-from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, read_options
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.rest.versions import version_shown
-from annotations.web.scope import editable, user_id, visible_or_404
+from annotations.web.rest.versions import select_version
+from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
 
 class ItemViewSet(BulkViewSet):
-    """Questions or passages of a version."""
+    """Questions or passages of a version.
+
+    Subclasses set `model`, `row_serializer` (lists) and `load` (imports rows).
+    """
 
     model: ClassVar[type[Question] | type[Passage]]
     row_serializer: ClassVar[Any]
     load: ClassVar[Any]
 
-    def rows(self) -> QuerySet[Any]:
-        """Return all rows as they are shown."""
+    def select_rows(self) -> QuerySet[Any]:
+        """Return all rows with what the serializers need."""
         return self.model.objects.all()
 
     def list(self, request: Request, set_id: Any) -> Response:
         """List them in their order, with the beginnings of their texts."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-        version = version_shown(request, question_set)
-        rows = self.rows().select_related(None).filter(version=version)
-        page = page_of(request, rows.defer("text", "metadata"), POSITION)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+        version = select_version(request, question_set)
+        rows = self.select_rows().select_related(None).filter(version=version)
+        page = load_page(request, rows.defer("text", "metadata"), POSITION)
         return Response(
-            page_body(request, self.row_serializer(page.rows, many=True).data, page.next)
+            build_page_body(request, self.row_serializer(page.rows, many=True).data, page.next)
         )
 
     def retrieve(self, request: Request, set_id: Any, **ids: Any) -> Response:
         """Read one in full."""
-        return Response(self.get_serializer(self._found(request, set_id)).data)
+        return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
     @repeatable
     def create(self, request: Request, set_id: Any) -> Response:
         """Add rows."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
-        options = options_of(request, ImportOptionsSerializer)
-        options["imported_by"] = user_id(request)
+        question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+        options = read_options(request, ImportOptionsSerializer)
+        options["imported_by"] = get_user_id(request)
         return self.taken_in(type(self).load, question_set, options)
 
     def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:
         """Change one of a draft, by the rules for rows."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         with transaction.atomic():
+            # The lock keeps the version a draft until the change is stored.
             locked(question_set)
-            row = self._found(request, set_id)
+            row = self._load_item(request, set_id)
             if row.version.is_published:
                 raise ApiProblem(
                     "conflict",
@@ -70,24 +74,28 @@ class ItemViewSet(BulkViewSet):
                 )
             checked = self.checked(self.get_serializer_class(), partial=True)
             fields = checked.fields
-            given = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}
-            if given:
-                self._change(row, given)
-        return Response(self.get_serializer(self._found(request, set_id)).data)
+            # The raw values, because the reader of files converts them itself.
+            sent = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}
+            if sent:
+                self._change(row, sent)
+        return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
-    def as_row(self, row: Any) -> dict[str, Any]:
-        """Return a stored row as it would be sent."""
+    def build_row(self, row: Any) -> dict[str, Any]:
+        """Return a stored row with the keys and values of a row in a file."""
         raise NotImplementedError
 
-    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the fields of a checked record."""
+    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the model fields of a record that the file reader checked."""
         raise NotImplementedError
 
-    def _change(self, row: Any, given: dict[str, Any]) -> None:
-        """Check the row as it would be by the stage that reads files, and store it."""
-        sent = {**self.as_row(row), **given}
+    def _change(self, row: Any, sent: dict[str, Any]) -> None:
+        """Store a row with the sent values; the reader of files checks it as a whole.
+
+        Raises `ApiProblem` with the reader's problems.
+        """
+        merged = {**self.build_row(row), **sent}
         try:
-            (record,) = self.reader(rows_source("row", [sent])).records
+            (record,) = self.reader(rows_source("row", [merged])).records
         except InputError as error:
             faults = [
                 Fault(
@@ -99,12 +107,13 @@ class ItemViewSet(BulkViewSet):
                 for problem in error.problems
             ]
             raise ApiProblem("invalid", faults[0].detail, faults) from error
-        for name, value in self.fields_of(record, row.version).items():
+        for name, value in self.build_fields(record, row.version).items():
             setattr(row, name, value)
         row.save()
 
-    def _found(self, request: Request, set_id: Any) -> Any:
-        rows = self.rows().filter(version__question_set__public_id=set_id)
-        return visible_or_404(
+    def _load_item(self, request: Request, set_id: Any) -> Any:
+        """Return the item of the address, with its version; Http404 if the user may not see it."""
+        rows = self.select_rows().filter(version__question_set__public_id=set_id)
+        return get_visible_or_404(
             request, rows.select_related("version"), self.kwargs[self.lookup_url_kwarg]
         )

@@ -1,4 +1,4 @@
-"""How far the collecting of a question set is; the figures of the page "People answer"."""
+"""REST resource: progress of a collection, the figures of the page "People answer"."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.answering.monitor import collecting_now, fewest_answers, newest
+from annotations.answering.monitor import (
+    find_newest_collection,
+    list_least_answered,
+    load_collection_status,
+)
 from annotations.models import Collection, Submission
 from annotations.web.rest.base import ApiViewSet
-from annotations.web.scope import answered_set
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.scope import get_answered_set
 
 
 class StageSerializer(serializers.Serializer[Any]):
@@ -28,12 +33,14 @@ class StageSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField()
 
 
+@rename_keys(said="message")
 class LeftSerializer(StageSerializer):
     """How many left at a stage, also as a sentence."""
 
     said = serializers.CharField()
 
 
+@rename_keys(so_far="cost_to_date", at_the_end="cost_of_all_places")
 class MoneySerializer(serializers.Serializer[Any]):
     """Pay and cost; amounts with the panel's fee, but for `pay` and `hourly`."""
 
@@ -119,11 +126,14 @@ class MonitorViewSet(ApiViewSet):
         "number of queries does not hang on how many people take part: ask every few seconds.",
         responses=StandingSerializer,
     )
-    def monitor(self, request: Request, set_id: UUID) -> Response:
-        """Return the figures."""
-        collection = newest(answered_set(request, set_id))
+    def read_progress(self, request: Request, set_id: UUID) -> Response:
+        """Return counts by state, places, times, stages, money and devices."""
+        collection = find_newest_collection(get_answered_set(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")
-        told = {"version": collection.version.number, **collecting_now(collection).as_dict()}
-        told["fewest_answers"] = [row.as_dict() for row in fewest_answers(collection)]
-        return Response(told)
+        figures = {
+            "version": collection.version.number,
+            **load_collection_status(collection).as_dict(),
+        }
+        figures["fewest_answers"] = [row.as_dict() for row in list_least_answered(collection)]
+        return Response(figures)

@@ -1,4 +1,4 @@
-"""Passages that questions are about."""
+"""REST resource: passages of a version."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from annotations.exchange.importing.questions import passage_fields
 from annotations.exchange.reading.questions import LONGEST_BESIDE, read_passages
 from annotations.models import Passage, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
-from annotations.web.rest.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
-from annotations.web.rest.serializers import Excerpt, with_excerpt
-from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.examples import PASSAGE_REPORT, PASSAGE_ROWS
+from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION
 
 
@@ -71,12 +71,12 @@ class PassageSerializer(StrictModelSerializer):
         summary="List passages", parameters=[VERSION], responses=PassageRowSerializer(many=True)
     ),
     retrieve=extend_schema(summary="Read a passage in full"),
-    create=bulk_schema(
+    create=describe_bulk_upload(
         "Add passages, all rows or none",
         "Into the latest version, draft or published. Rows that are there already change nothing; "
         "one that is there with another content is a bad row.",
         PASSAGE_ROWS,
-        REPORT_OF_PASSAGES,
+        PASSAGE_REPORT,
     ),
     partial_update=extend_schema(summary="Change a passage of a draft"),
 )
@@ -93,13 +93,13 @@ class PassageViewSet(ItemViewSet):
     required_keys = ("passage", "text")
     reader = staticmethod(read_passages)
 
-    def rows(self) -> QuerySet[Passage]:
-        """Return all with the beginnings of their texts."""
-        rows = with_excerpt(Passage.objects.all())
+    def select_rows(self) -> QuerySet[Passage]:
+        """Return all passages with excerpts and images, without the images' bytes."""
+        rows = annotate_excerpt(Passage.objects.all())
         return rows.select_related("image").defer("image__content")
 
-    def as_row(self, row: Passage) -> dict[str, Any]:
-        """Return a passage as a row."""
+    def build_row(self, row: Passage) -> dict[str, Any]:
+        """Return a passage with the keys of a row in a file."""
         return {
             **row.metadata,
             "passage": row.external_id,
@@ -110,6 +110,6 @@ class PassageViewSet(ItemViewSet):
             "image_alt": row.image_alt,
         }
 
-    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the fields."""
+    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the model fields of a checked passage."""
         return passage_fields(record)

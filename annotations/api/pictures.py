@@ -1,4 +1,4 @@
-"""The pictures of passages: sent, read, taken away."""
+"""REST resource: the image of a passage, sent, read and deleted."""
 
 from __future__ import annotations
 
@@ -19,17 +19,24 @@ from annotations.api.passages import PassageSerializer
 from annotations.editing import attach_image, drop_image
 from annotations.exchange.importing.target import locked
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.images import LARGEST_IMAGE, MEDIA_TYPES, CheckedImage, read_image
+from annotations.exchange.reading.images import (
+    LARGEST_IMAGE,
+    MEDIA_TYPES,
+    SECONDS_TO_RETRY,
+    CheckedImage,
+    PicturesBusyError,
+    read_image,
+)
 from annotations.exchange.reading.questions import LONGEST_BESIDE
 from annotations.models import Image, Passage, QuestionSet
-from annotations.web.images import image_response
+from annotations.web.images import build_image_response
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.scope import editable, visible_or_404
+from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
-BESIDE = 64 * 1024
-"""Bytes of a form beside its picture: its other field, and what parts the two."""
+FORM_OVERHEAD = 64 * 1024
+"""Most bytes of a form besides its picture: the other field and the multipart boundaries."""
 
 
 class PictureSerializer(StrictSerializer):
@@ -56,12 +63,12 @@ class PictureViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """They count as uploads, for reading them costs more than other requests."""
+        """Uploads count as bulk requests: decoding an image costs more than other requests."""
         return "bulk" if self.request.method == "PUT" else None
 
     def most_bytes(self, request: Request) -> int:
-        """Return how large a form with a picture may be."""
-        return LARGEST_IMAGE + BESIDE
+        """Return the most bytes of a form with a picture."""
+        return LARGEST_IMAGE + FORM_OVERHEAD
 
     @extend_schema(
         operation_id="passages_picture_send",
@@ -73,12 +80,13 @@ class PictureViewSet(ApiViewSet):
     )
     def put(self, request: Request, set_id: UUID, passage_id: UUID) -> Response:
         """Check the picture and attach it."""
-        # Before the form is read: who may not change the passage learns nothing else.
-        self._passage(set_id, passage_id)
+        # Rights first: the form's errors must not disclose anything to others.
+        self._load_passage(set_id, passage_id)
         values = self.checked(PictureSerializer).validated_data
-        checked = _read(values["picture"])
+        # Before the transaction: decoding may wait, and SQLite has only one writer.
+        checked = _read_picture(values["picture"], get_user_id(request))
         with transaction.atomic():
-            passage = self._draft(set_id, passage_id)
+            passage = self._load_draft(set_id, passage_id)
             attach_image(passage, checked)
             passage.image_alt = values["image_alt"]
             passage.save(update_fields=["image_alt"])
@@ -93,18 +101,20 @@ class PictureViewSet(ApiViewSet):
     def delete(self, request: Request, set_id: UUID, passage_id: UUID) -> Response:
         """Take it away."""
         with transaction.atomic():
-            drop_image(self._draft(set_id, passage_id))
+            drop_image(self._load_draft(set_id, passage_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def _passage(self, set_id: UUID, passage_id: UUID) -> Passage:
-        question_set = editable(self.request, QuestionSet.objects.all(), set_id)
+    def _load_passage(self, set_id: UUID, passage_id: UUID) -> Passage:
+        """Return a passage that the user may change; else Http404 or 403."""
+        question_set = get_editable(self.request, QuestionSet.objects.all(), set_id)
         rows = Passage.objects.filter(version__question_set=question_set)
-        return editable(self.request, rows.select_related("version__question_set"), passage_id)
+        return get_editable(self.request, rows.select_related("version__question_set"), passage_id)
 
-    def _draft(self, set_id: UUID, passage_id: UUID) -> Passage:
-        """Return the passage, which can be changed until the end of the transaction."""
-        locked(self._passage(set_id, passage_id).version.question_set)
-        passage = self._passage(set_id, passage_id)  # as it is now
+    def _load_draft(self, set_id: UUID, passage_id: UUID) -> Passage:
+        """Lock the question set; return the passage of its draft, 409 if it is published."""
+        locked(self._load_passage(set_id, passage_id).version.question_set)
+        # Again: another request may have changed the row before the lock.
+        passage = self._load_passage(set_id, passage_id)
         if passage.version.is_published:
             raise ApiProblem(
                 "conflict",
@@ -130,18 +140,31 @@ class ImageViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID, image_id: UUID) -> HttpResponse:
         """Return its bytes."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         rows = Image.objects.filter(question_set=question_set)
-        return image_response(visible_or_404(request, rows, image_id))
+        return build_image_response(get_visible_or_404(request, rows, image_id))
 
 
-def _read(file: UploadedFile[Any]) -> CheckedImage:
+def _read_picture(file: UploadedFile[Any], sender: int) -> CheckedImage:
+    """Return the checked image of an upload; raises `ApiProblem` if it cannot be read.
+
+    `sender` is the user's id: few images of one user may wait for decoding at a time.
+    """
     name = (file.name or "picture")[:100]
     try:
-        return read_image(file.read(), name)
+        return read_image(file.read(), name, sender)
     except InputError as error:
         faults = [
-            Fault(f"{capfirst(one.reason)}.", pointer="#/picture", remedy=one.remedy, code=one.code)
-            for one in error.problems
+            Fault(
+                f"{capfirst(problem.reason)}.",
+                pointer="#/picture",
+                remedy=problem.remedy,
+                code=problem.code,
+            )
+            for problem in error.problems
         ]
-        raise ApiProblem("invalid", f"picture: {faults[0].detail}", faults) from error
+        detail = f"picture: {faults[0].detail}"
+        if isinstance(error, PicturesBusyError):
+            headers = {"Retry-After": str(SECONDS_TO_RETRY)}
+            raise ApiProblem("busy", detail, faults, headers) from error
+        raise ApiProblem("invalid", detail, faults) from error

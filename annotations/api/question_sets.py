@@ -1,4 +1,4 @@
-"""Question sets: list, make, read, change, publish; and their versions."""
+"""REST resource: question sets and their versions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,28 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.editing import Finding, PublishedError, blocking, draft_of, findings
+from annotations.editing import (
+    Finding,
+    PublishedError,
+    list_blocking_findings,
+    list_findings,
+    lock_draft,
+)
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Submission
 from annotations.web.lists import SetFilter
 from annotations.web.paging import NEWEST
-from annotations.web.query import flag
+from annotations.web.query import parse_flag
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
-from annotations.web.rest.filtering import filtered_page, sort_parameter
-from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.scope import editable, maker, visible, visible_or_404
+from annotations.web.scope import (
+    get_editable,
+    get_visible_or_404,
+    require_requester,
+    select_visible,
+)
 
 NAME_TAKEN = "You have a question set of this name."
 
@@ -134,7 +145,7 @@ ARCHIVED = OpenApiParameter(
         summary="List question sets, newest first",
         filters=True,
         parameters=[
-            sort_parameter(SetFilter),
+            build_sort_parameter(SetFilter),
             OpenApiParameter("search", str, description="A part of the name."),
             ARCHIVED,
         ],
@@ -166,44 +177,47 @@ class QuestionSetViewSet(ApiViewSet):
     filterset_class = SetFilter
 
     def get_serializer_class(self) -> Any:
-        """Lists hold no long texts."""
+        """Return the serializer without long texts for lists."""
         return QuestionSetRowSerializer if self.action == "list" else super().get_serializer_class()
 
     def list(self, request: Request) -> Response:
         """List the sets that you see."""
-        rows = with_version(visible(request, QuestionSet.objects.all()))
+        rows = annotate_version(select_visible(request, QuestionSet.objects.all()))
         rows = rows.defer("description", "notice")
-        rows = rows.filter(archived_at__isnull=not flag(request.query_params, "archived"))
+        rows = rows.filter(archived_at__isnull=not parse_flag(request.query_params, "archived"))
+        # PostgreSQL refuses NUL in a parameter.
         if search := request.query_params.get("search", "").replace("\0", ""):
             rows = rows.filter(name__icontains=search)
-        asked = SetFilter(request.query_params, rows, user=request.user)
-        page = filtered_page(request, asked)
+        sets = SetFilter(request.query_params, rows, user=request.user)
+        page = load_filtered_page(request, sets)
         body = self.get_serializer(page.rows, many=True).data
-        return Response(page_body(request, body, page.next))
+        return Response(build_page_body(request, body, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:
         """Make a set of your own; it begins without a version."""
-        owner = maker(request)
+        owner = require_requester(request)
         values = self.checked(QuestionSetSerializer).validated_data
-        made = _stored(QuestionSet(owner_id=owner, **values))
+        question_set = _save_set(QuestionSet(owner_id=owner, **values))
         return Response(
-            self._shown(made),
+            self._serialize_set(question_set),
             status.HTTP_201_CREATED,
-            headers={"Location": self.reverse_action("detail", args=[made.public_id])},
+            headers={"Location": self.reverse_action("detail", args=[question_set.public_id])},
         )
 
     def retrieve(self, request: Request, set_id: Any) -> Response:
         """Read a set."""
-        return Response(self._shown(visible_or_404(request, QuestionSet.objects.all(), set_id)))
+        return Response(
+            self._serialize_set(get_visible_or_404(request, QuestionSet.objects.all(), set_id))
+        )
 
     def partial_update(self, request: Request, set_id: Any) -> Response:
         """Change the keys that are sent."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(QuestionSetSerializer, partial=True).validated_data
         for name, value in values.items():
             setattr(question_set, name, value)
-        return Response(self._shown(_stored(question_set)))
+        return Response(self._serialize_set(_save_set(question_set)))
 
     @extend_schema(
         summary="Read language, guidelines and consent text of the latest version",
@@ -212,7 +226,7 @@ class QuestionSetViewSet(ApiViewSet):
     @action(detail=True, methods=["get"])
     def texts(self, request: Request, set_id: Any) -> Response:
         """Read what people are told before the first question."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
         return Response(TextsSerializer(latest or QuestionSetVersion(number=1)).data)
 
@@ -226,10 +240,10 @@ class QuestionSetViewSet(ApiViewSet):
     @texts.mapping.patch
     def change_texts(self, request: Request, set_id: Any) -> Response:
         """Change the keys that are sent."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(TextsSerializer, partial=True).validated_data
         try:
-            with draft_of(question_set) as draft:
+            with lock_draft(question_set) as draft:
                 for name, value in values.items():
                     setattr(draft, name, value)
                 draft.save(update_fields=[*values])
@@ -243,40 +257,48 @@ class QuestionSetViewSet(ApiViewSet):
     @action(detail=True, methods=["get"])
     def checks(self, request: Request, set_id: Any) -> Response:
         """List what is missing or odd."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
-        found = findings(latest) if latest is not None else []
-        told = {"blocked": any(one.blocks for one in found), "findings": found}
-        return Response(ChecksSerializer(told).data)
+        listed = list_findings(latest) if latest is not None else []
+        body = {"blocked": any(finding.blocks for finding in listed), "findings": listed}
+        return Response(ChecksSerializer(body).data)
 
     @action(detail=True, methods=["post"])
     def publish(self, request: Request, set_id: Any) -> Response:
         """Freeze the wording of the latest version; answers keep it."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
         if latest is None or not latest.questions.exists():
             raise ApiProblem("conflict", "There is nothing to publish: send questions first.")
-        if not latest.is_published and (found := blocking(latest)):
-            about = "; ".join(f"{one.item or 'version'}: {one.words}" for one in found[:20])
-            raise ApiProblem("conflict", f"It cannot be published yet. {about}")
+        if not latest.is_published and (blockers := list_blocking_findings(latest)):
+            reasons = "; ".join(f"{row.item or 'version'}: {row.words}" for row in blockers[:20])
+            raise ApiProblem("conflict", f"It cannot be published yet. {reasons}")
         latest.publish()
-        return Response(VersionSerializer(counted(question_set.versions).get(pk=latest.pk)).data)
+        return Response(
+            VersionSerializer(annotate_counts(question_set.versions).get(pk=latest.pk)).data
+        )
 
     @action(detail=True)
     def versions(self, request: Request, set_id: Any) -> Response:
         """List the versions of a set."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-        page = page_of(request, counted(question_set.versions), NEWEST)
-        return Response(page_body(request, VersionSerializer(page.rows, many=True).data, page.next))
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+        page = load_page(request, annotate_counts(question_set.versions), NEWEST)
+        return Response(
+            build_page_body(request, VersionSerializer(page.rows, many=True).data, page.next)
+        )
 
-    def _shown(self, question_set: QuestionSet) -> Any:
+    def _serialize_set(self, question_set: QuestionSet) -> Any:
+        """Return the JSON of a set, with the number of its latest version."""
         latest = question_set.latest_version()
         question_set.version = latest.number if latest else None  # type: ignore[attr-defined]
         return QuestionSetSerializer(question_set).data
 
 
-def _stored(question_set: QuestionSet) -> QuestionSet:
-    """Save a set; its name may be taken since it was checked, so the database has the word."""
+def _save_set(question_set: QuestionSet) -> QuestionSet:
+    """Save a set; raises `ApiProblem` if the owner has another one of this name.
+
+    The database decides: another request may have taken the name after validation.
+    """
     try:
         with transaction.atomic():
             question_set.save()
@@ -285,18 +307,21 @@ def _stored(question_set: QuestionSet) -> QuestionSet:
     return question_set
 
 
-def with_version(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Add the number of the latest version."""
+def annotate_version(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
+    """Annotate each set with `version`, the number of its latest version."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(version=Subquery(latest.values("number")[:1]))
 
 
-def counted(rows: Any) -> QuerySet[QuestionSetVersion]:
-    """Add how many questions and workers there are, each by a query inside the one query."""
+def annotate_counts(rows: Any) -> QuerySet[QuestionSetVersion]:
+    """Annotate each version with `n_questions` and `n_workers`.
+
+    Subqueries, because two joins in one query would multiply the counts.
+    """
 
     def count(model: Any) -> Coalesce:
-        of_version = model.objects.filter(version=OuterRef("pk")).order_by().values("version")
-        counts = of_version.annotate(n=Count("pk")).values("n")
+        rows_of_version = model.objects.filter(version=OuterRef("pk")).order_by().values("version")
+        counts = rows_of_version.annotate(n=Count("pk")).values("n")
         return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
     annotated: QuerySet[QuestionSetVersion] = rows.annotate(

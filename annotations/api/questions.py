@@ -1,4 +1,4 @@
-"""Questions of a version."""
+"""REST resource: questions of a version."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from rest_framework import serializers
 from annotations.api.items import ItemViewSet
 from annotations.exchange.importing import import_questions
 from annotations.exchange.importing.questions import question_fields
-from annotations.exchange.reading.questions import (
-    LONGEST_BESIDE,
-    LONGEST_QUESTION,
-    read_questions,
-)
+from annotations.exchange.reading.questions import LONGEST_BESIDE, LONGEST_QUESTION, read_questions
 from annotations.models import Question, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
-from annotations.web.rest.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
-from annotations.web.rest.problems import bad_field
-from annotations.web.rest.serializers import Excerpt, with_excerpt
-from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.examples import QUESTION_REPORT, QUESTION_ROWS
+from annotations.web.rest.problems import build_field_problem
+from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION
 
 
@@ -88,13 +84,13 @@ class QuestionSerializer(StrictModelSerializer):
         summary="List questions", parameters=[VERSION], responses=QuestionRowSerializer(many=True)
     ),
     retrieve=extend_schema(summary="Read a question in full"),
-    create=bulk_schema(
+    create=describe_bulk_upload(
         "Add questions, all rows or none",
         "Into the draft; if the latest version is published and a row is new, the next version is "
         "opened as its copy. A question whose text is not known yet is completed. Rows that are "
         "there already change nothing; one that is there with another content is a bad row.",
         QUESTION_ROWS,
-        REPORT_OF_QUESTIONS,
+        QUESTION_REPORT,
     ),
     partial_update=extend_schema(
         summary="Change a question of a draft",
@@ -114,12 +110,12 @@ class QuestionViewSet(ItemViewSet):
     required_keys = ("question", "text")
     reader = staticmethod(read_questions)
 
-    def rows(self) -> QuerySet[Question]:
-        """Return all with the beginnings of their texts."""
-        return with_excerpt(Question.objects.all()).select_related("passage")
+    def select_rows(self) -> QuerySet[Question]:
+        """Return all questions with excerpts and passages."""
+        return annotate_excerpt(Question.objects.all()).select_related("passage")
 
-    def as_row(self, row: Question) -> dict[str, Any]:
-        """Return a question as a row."""
+    def build_row(self, row: Question) -> dict[str, Any]:
+        """Return a question with the keys of a row in a file."""
         return {
             **row.metadata,
             "question": row.external_id,
@@ -136,11 +132,13 @@ class QuestionViewSet(ItemViewSet):
             "max_characters": "" if row.max_characters is None else str(row.max_characters),
         }
 
-    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the fields; `ApiProblem` for a passage that the version does not have."""
+    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the model fields; raises `ApiProblem` for a passage not in the version."""
         passages = dict(
             version.passages.filter(external_id=record.passage).values_list("external_id", "pk")
         )
         if record.passage and not passages:
-            raise bad_field("passage", f"version {version.number} has no passage {record.passage}")
+            raise build_field_problem(
+                "passage", f"version {version.number} has no passage {record.passage}"
+            )
         return question_fields(record, passages)

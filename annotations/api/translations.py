@@ -1,4 +1,4 @@
-"""The texts of a question set in its further languages: which there are, read, stored."""
+"""REST resource: languages and translations of the latest version of a question set."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from annotations.editing import (
     PublishedError,
     Sheet,
     add_language,
-    draft_of,
-    progress,
+    load_rows,
+    lock_draft,
+    measure_progress,
     remove_language,
-    rows_of,
 )
-from annotations.editing.translating import MOST_PARTS, Piece
+from annotations.editing.translation import MOST_PARTS, Piece
 from annotations.languages import LONGEST_TAG, LanguageError, direction, name_of
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.models.translations import is_list
 from annotations.sentences import Sentences
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.problems import ApiProblem, Fault, bad_field
-from annotations.web.scope import editable
+from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.scope import get_editable
 
 PUBLISHED = "The latest version is published and keeps its words in every language."
 
@@ -42,9 +43,9 @@ class LanguageSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="Texts that people read.")
     old = serializers.IntegerField(help_text="Of those done, translated before a later change.")
 
-    def get_name(self, one: Any) -> str:
-        """What the language is called."""
-        return name_of(one.language)
+    def get_name(self, progress: Any) -> str:
+        """Return the English name of the language."""
+        return name_of(progress.language)
 
 
 class LanguagesSerializer(serializers.Serializer[Any]):
@@ -62,6 +63,7 @@ class NewLanguageSerializer(StrictSerializer):
     language = serializers.CharField(max_length=LONGEST_TAG, help_text="As in BCP 47, such as ar.")
 
 
+@rename_keys(called="label", said="translation")
 class PieceSerializer(serializers.Serializer[Any]):
     """A text beside what it is in the language; both are lists for choices and right answers."""
 
@@ -108,9 +110,9 @@ class TranslationViewSet(ApiViewSet):
         summary="List the languages of the latest version and how far each is",
         responses=LanguagesSerializer,
     )
-    def languages(self, request: Request, set_id: UUID) -> Response:
+    def list_languages(self, request: Request, set_id: UUID) -> Response:
         """List them."""
-        return Response(_languages(self._set(set_id).latest_version()))
+        return Response(_serialize_languages(self._load_set(set_id).latest_version()))
 
     @extend_schema(
         operation_id="translations_add",
@@ -122,16 +124,16 @@ class TranslationViewSet(ApiViewSet):
     )
     def add(self, request: Request, set_id: UUID) -> Response:
         """Add it."""
-        question_set = self._set(set_id)
+        question_set = self._load_set(set_id)
         tag = self.checked(NewLanguageSerializer).validated_data["language"]
         try:
-            with draft_of(question_set) as draft:
+            with lock_draft(question_set) as draft:
                 add_language(draft, tag)
         except PublishedError:
-            raise _published() from None
+            raise _build_published_problem() from None
         except LanguageError as error:
-            raise bad_field("language", f"{capfirst(str(error))}.", error.code) from None
-        return Response(_languages(draft), status.HTTP_201_CREATED)
+            raise build_field_problem("language", f"{capfirst(str(error))}.", error.code) from None
+        return Response(_serialize_languages(draft), status.HTTP_201_CREATED)
 
     @extend_schema(
         operation_id="translations_read",
@@ -139,8 +141,8 @@ class TranslationViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID, language: str) -> Response:
         """Read them."""
-        version = _having(self._set(set_id).latest_version(), language)
-        return Response(_translation(Sheet(version, language, rows_of(version))))
+        version = _require_language(self._load_set(set_id).latest_version(), language)
+        return Response(_serialize_translation(Sheet(version, language, load_rows(version))))
 
     @extend_schema(
         operation_id="translations_store",
@@ -162,11 +164,11 @@ class TranslationViewSet(ApiViewSet):
     )
     def partial_update(self, request: Request, set_id: UUID, language: str) -> Response:
         """Store them."""
-        question_set = self._set(set_id)
+        question_set = self._load_set(set_id)
         values = self.checked(TranslatedSerializer).validated_data
         try:
-            with draft_of(question_set) as draft:
-                sheet = Sheet(_having(draft, language), language, rows_of(draft))
+            with lock_draft(question_set) as draft:
+                sheet = Sheet(_require_language(draft, language), language, load_rows(draft))
                 if values["seen"] != sheet.seen:
                     raise ApiProblem(
                         "conflict",
@@ -174,10 +176,11 @@ class TranslationViewSet(ApiViewSet):
                         [Fault("It is another state by now.", pointer="#/seen")],
                         reason="changed_meanwhile",
                     )
-                sheet.store(_checked(sheet, values["texts"]))
-                return Response(_translation(Sheet(draft, language, rows_of(draft))))
+                sheet.store(_check_texts(sheet, values["texts"]))
+                # A new sheet: storing has changed the texts and their hash `seen`.
+                return Response(_serialize_translation(Sheet(draft, language, load_rows(draft))))
         except PublishedError:
-            raise _published() from None
+            raise _build_published_problem() from None
 
     @extend_schema(
         operation_id="translations_remove",
@@ -187,66 +190,71 @@ class TranslationViewSet(ApiViewSet):
     )
     def destroy(self, request: Request, set_id: UUID, language: str) -> Response:
         """Take it away."""
-        question_set = self._set(set_id)
-        _having(question_set.latest_version(), language)
+        question_set = self._load_set(set_id)
+        _require_language(question_set.latest_version(), language)
         try:
-            with draft_of(question_set) as draft:
-                remove_language(_having(draft, language), language)
+            with lock_draft(question_set) as draft:
+                remove_language(_require_language(draft, language), language)
         except PublishedError:
-            raise _published() from None
+            raise _build_published_problem() from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def most_bytes(self, request: Request) -> int:
-        """A request may bring all texts of a version."""
+        """Return the most bytes of a request, which may contain all texts of a version."""
         return 8 * 1024**2
 
-    def _set(self, set_id: UUID) -> QuestionSet:
-        return editable(self.request, QuestionSet.objects.all(), set_id)
+    def _load_set(self, set_id: UUID) -> QuestionSet:
+        """Return a set that the user may change; else Http404 or 403."""
+        return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
 
-def _having(version: QuestionSetVersion | None, language: str) -> QuestionSetVersion:
+def _require_language(version: QuestionSetVersion | None, language: str) -> QuestionSetVersion:
+    """Return the version; Http404 if there is none, or it does not have the language."""
     if version is None or language not in version.languages:
         raise Http404
     return version
 
 
-def _languages(version: QuestionSetVersion | None) -> Any:
-    told = {
+def _serialize_languages(version: QuestionSetVersion | None) -> Any:
+    """Return the JSON of a version's languages with their progress."""
+    body = {
         "version": version and version.number,
         "published": version is not None and version.is_published,
         "original": version.spoken if version is not None else "",
-        "languages": progress(version) if version is not None else [],
+        "languages": measure_progress(version) if version is not None else [],
     }
-    return LanguagesSerializer(told).data
+    return LanguagesSerializer(body).data
 
 
-def _translation(sheet: Sheet) -> Any:
-    told = {
+def _serialize_translation(sheet: Sheet) -> Any:
+    """Return the JSON of all texts of a version in one language."""
+    body = {
         "version": sheet.version.number,
         "language": sheet.language,
         "direction": direction(sheet.language),
         "seen": sheet.seen,
         "texts": sheet.pieces,
     }
-    return TranslationSerializer(told).data
+    return TranslationSerializer(body).data
 
 
-def _checked(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
-    """Return what to store, by pieces; ApiProblem names every text that will not do."""
+def _check_texts(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
+    """Return the texts to store, by piece; raises `ApiProblem` with all invalid texts."""
     pieces = {piece.key: piece for piece in sheet.pieces}
     faults: list[Fault] = []
-    found: dict[Piece, Any] = {}
+    valid: dict[Piece, Any] = {}
     for key, value in texts.items():
         piece = pieces.get(key)
-        code, reason = _why_not(piece, value)
+        code, reason = _find_problem(piece, value)
         if code:
+            # Escaped as RFC 6901 requires.
             pointer = f"#/texts/{key.replace('~', '~0').replace('/', '~1')}"
             faults.append(Fault(f"{capfirst(reason)}.", pointer=pointer, code=code))
         elif piece is not None:
-            found[piece] = _tidied(value)
+            valid[piece] = _clean_text(value)
     if faults:
         raise ApiProblem("invalid", f"{len(faults)} texts will not do; nothing was stored.", faults)
-    return found
+    return valid
 
 
 TEXTS = Sentences(
@@ -260,43 +268,43 @@ TEXTS = Sentences(
 """Why a text of a version cannot be stored."""
 
 
-def _why_not(piece: Piece | None, value: Any) -> tuple[str, str]:
-    """Return the code and the sentence of why a value cannot be stored as what a piece says.
-
-    Both are "" if it can.
-    """
+def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
+    """Return (code, reason) of why a value cannot be stored for a piece; both "" if it can."""
     code, values = "", {}
     if piece is None:
         code = "unknown_text"
     elif not is_list(piece.name):
         code = "" if isinstance(value, str) else "not_a_text"
-    elif not isinstance(value, list) or not all(_is_part(piece.name, one) for one in value):
+    elif not isinstance(value, list) or not all(_is_part(piece.name, part) for part in value):
         code = "not_a_list"
     elif len(value) > MOST_PARTS:
         code, values = "too_many_parts", {"n": len(value), "most": MOST_PARTS}
     if code or piece is None:
         return code, TEXTS.text(code, **values)
-    text = value if isinstance(value, str) else "\n".join(_texts(value))
+    text = value if isinstance(value, str) else "\n".join(_flatten_texts(value))
     too_long = piece.why_too_long(text)
     return ("too_long" if too_long else ""), too_long
 
 
 def _is_part(name: str, value: Any) -> bool:
-    """Return whether a value is a text, or of right answers several ways to write the same."""
+    """Whether a value is a text, or for right answers a list of alternatives."""
     if isinstance(value, list) and name != "choices":
-        return bool(value) and all(isinstance(one, str) and one.strip() for one in value)
+        return bool(value) and all(isinstance(text, str) and text.strip() for text in value)
     return isinstance(value, str) and bool(value.strip())
 
 
-def _texts(value: list[Any]) -> list[str]:
-    return [text for one in value for text in (one if isinstance(one, list) else [one])]
+def _flatten_texts(value: list[Any]) -> list[str]:
+    """Return all texts of a list, those of nested lists included."""
+    return [text for part in value for text in (part if isinstance(part, list) else [part])]
 
 
-def _tidied(value: Any) -> Any:
+def _clean_text(value: Any) -> Any:
+    """Return a text, or list of texts, stripped, with LF line ends, without NUL characters."""
     if isinstance(value, list):
-        return [_tidied(one) for one in value]
+        return [_clean_text(part) for part in value]
     return value.replace("\r\n", "\n").replace("\x00", "").strip()
 
 
-def _published() -> ApiProblem:
+def _build_published_problem() -> ApiProblem:
+    """Return the 409 problem of a published version."""
     return ApiProblem("conflict", PUBLISHED, reason="published")

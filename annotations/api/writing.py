@@ -1,4 +1,4 @@
-"""Problems without an answer: what the requester sees of the writing, and decides."""
+"""REST resource: a writing project (problems without an answer) for the requester."""
 
 from __future__ import annotations
 
@@ -25,15 +25,21 @@ from annotations.models import (
 from annotations.web.paging import NEWEST
 from annotations.web.query import QueryError
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
-from annotations.web.rest.paging import page_body, page_of
-from annotations.web.rest.problems import ApiProblem, Fault, bad_field
-from annotations.web.scope import answered_set, editable, manageable, user_id, visible
+from annotations.web.rest.paging import build_page_body, load_page
+from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
+from annotations.web.scope import (
+    get_answered_set,
+    get_editable,
+    get_manageable,
+    get_user_id,
+    select_visible,
+)
 
 STATES = WrittenProblem.State
 
 
-def refused(error: rules.WritingError) -> ApiProblem:
-    """Return what the rules refuse as a problem: of a value, or of how things stand."""
+def convert_error(error: rules.WritingError) -> ApiProblem:
+    """Return the API problem of a refusal: invalid with its field, else a conflict."""
     if error.field:
         pointer = f"#/{error.field}"
         return ApiProblem("invalid", str(error), [Fault(str(error), pointer=pointer)])
@@ -210,7 +216,7 @@ class WritingViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: Any) -> Response:
         """Read it."""
-        return Response(_told(self._project(set_id)))
+        return Response(_serialize_project(self._load_project(set_id)))
 
     @extend_schema(
         operation_id="writing_create",
@@ -222,15 +228,15 @@ class WritingViewSet(ApiViewSet):
     )
     def create(self, request: Request, set_id: Any) -> Response:
         """Begin it."""
-        question_set = self._editable(set_id)
+        question_set = self._load_editable_set(set_id)
         latest = question_set.latest_version()
         try:
             if latest is None:
                 raise rules.WritingError("no_originals")
             project = rules.start(latest)
         except rules.WritingError as error:
-            raise refused(error) from None
-        return Response(_told(project), status.HTTP_201_CREATED)
+            raise convert_error(error) from None
+        return Response(_serialize_project(project), status.HTTP_201_CREATED)
 
     @extend_schema(
         operation_id="writing_partial_update",
@@ -238,8 +244,8 @@ class WritingViewSet(ApiViewSet):
     )
     def partial_update(self, request: Request, set_id: Any) -> Response:
         """Change it."""
-        self._editable(set_id)
-        project = self._project(set_id)
+        self._load_editable_set(set_id)
+        project = self._load_project(set_id)
         values = self.checked(WritingSerializer, partial=True).validated_data
         is_open = values.pop("is_open", None)
         for name, value in values.items():
@@ -247,7 +253,7 @@ class WritingViewSet(ApiViewSet):
         project.save()
         if is_open is not None:
             rules.set_open(project, is_open)
-        return Response(_told(project))
+        return Response(_serialize_project(project))
 
     @extend_schema(
         operation_id="writing_problems",
@@ -255,26 +261,26 @@ class WritingViewSet(ApiViewSet):
         parameters=[OpenApiParameter("state", str, enum=STATES.values)],
         responses=WrittenProblemRowSerializer(many=True),
     )
-    def problems(self, request: Request, set_id: Any) -> Response:
+    def list_problems(self, request: Request, set_id: Any) -> Response:
         """List them."""
-        rows = self._problems(self._project(set_id))
+        rows = self._select_problems(self._load_project(set_id))
         state = request.query_params.get("state")
         if state is not None:
             if state not in STATES.values:
                 raise QueryError("state", f"write one of {', '.join(STATES.values)}")
             rows = rows.filter(state=state)
-        page = page_of(request, rows, NEWEST)
+        page = load_page(request, rows, NEWEST)
         body = WrittenProblemRowSerializer(page.rows, many=True).data
-        return Response(page_body(request, body, page.next))
+        return Response(build_page_body(request, body, page.next))
 
     @extend_schema(
         operation_id="writing_problem",
         summary="Read a problem with its votes and history",
         responses=WrittenProblemSerializer,
     )
-    def problem(self, request: Request, set_id: Any, problem_id: Any) -> Response:
+    def read_problem(self, request: Request, set_id: Any, problem_id: Any) -> Response:
         """Read one."""
-        return Response(self._problem(set_id, problem_id))
+        return Response(self._serialize_problem(set_id, problem_id))
 
     @extend_schema(
         operation_id="writing_decide",
@@ -284,28 +290,28 @@ class WritingViewSet(ApiViewSet):
     )
     def decide(self, request: Request, set_id: Any, problem_id: Any) -> Response:
         """Decide otherwise than the validators did, or before them."""
-        self._editable(set_id)
-        project = self._project(set_id)
-        shown = get_object_or_404(self._problems(project), public_id=problem_id)
+        self._load_editable_set(set_id)
+        project = self._load_project(set_id)
+        problem = get_object_or_404(self._select_problems(project), public_id=problem_id)
         values = self.checked(DecisionOnProblemSerializer).validated_data
-        act = rules.drop if values["state"] == STATES.DROPPED else rules.send_back
+        decide = rules.drop if values["state"] == STATES.DROPPED else rules.send_back
         try:
-            act(shown, user_id(request), values["note"])
+            decide(problem, get_user_id(request), values["note"])
         except rules.WritingError as error:
-            raise refused(error) from None
-        return Response(self._problem(set_id, problem_id))
+            raise convert_error(error) from None
+        return Response(self._serialize_problem(set_id, problem_id))
 
     @extend_schema(
         operation_id="writing_people",
         summary="List who writes and who checks",
         responses=WritingPersonSerializer(many=True),
     )
-    def people(self, request: Request, set_id: Any) -> Response:
+    def list_members(self, request: Request, set_id: Any) -> Response:
         """List them."""
-        rows = self._managed(set_id).members.select_related("user")
-        page = page_of(request, rows, NEWEST)
+        rows = self._load_managed_project(set_id).members.select_related("user")
+        page = load_page(request, rows, NEWEST)
         body = WritingPersonSerializer(page.rows, many=True).data
-        return Response(page_body(request, body, page.next))
+        return Response(build_page_body(request, body, page.next))
 
     @extend_schema(
         operation_id="writing_invite",
@@ -318,13 +324,14 @@ class WritingViewSet(ApiViewSet):
     )
     def invite(self, request: Request, set_id: Any) -> Response:
         """Invite one by the whole name."""
-        project = self._managed(set_id)
+        project = self._load_managed_project(set_id)
         values = self.checked(InvitationSerializer).validated_data
+        # NFKC, as Django stores user names.
         name = User.normalize_username(values["username"])
         person = User.objects.filter(is_active=True, username=name).first()
         if person is None:
-            raise bad_field("username", f"There is no account called “{name}”.")
-        if reason := rules.why_not(project, person, values["role"]):
+            raise build_field_problem("username", f"There is no account called “{name}”.")
+        if reason := rules.find_invitation_error(project, person, values["role"]):
             raise ApiProblem("conflict", reason, [Fault(reason, pointer="#/username")])
         member = rules.invite(project, person, values["role"])
         return Response(WritingPersonSerializer(member).data, status.HTTP_201_CREATED)
@@ -332,7 +339,9 @@ class WritingViewSet(ApiViewSet):
     @extend_schema(operation_id="writing_remove", summary="Let somebody take part no longer")
     def remove(self, request: Request, set_id: Any, member_id: Any) -> Response:
         """What they did stays."""
-        get_object_or_404(self._managed(set_id).members.all(), public_id=member_id).delete()
+        get_object_or_404(
+            self._load_managed_project(set_id).members.all(), public_id=member_id
+        ).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -340,48 +349,53 @@ class WritingViewSet(ApiViewSet):
         summary="Read what was accepted, as pairs of UMWP",
         responses=AcceptedSerializer,
     )
-    def accepted(self, request: Request, set_id: Any) -> Response:
+    def list_accepted(self, request: Request, set_id: Any) -> Response:
         """Read it."""
-        return Response({"problems": list(rules.accepted(self._project(set_id)))})
+        return Response({"problems": list(rules.export_accepted(self._load_project(set_id)))})
 
-    def _project(self, set_id: Any) -> WritingProject:
-        question_set = answered_set(self.request, set_id)
-        rows = visible(self.request, WritingProject.objects.all())
-        found = rows.filter(version__question_set=question_set).select_related("version")
-        project = found.order_by("-version__number").first()
+    def _load_project(self, set_id: Any) -> WritingProject:
+        """Return the writing project of the newest version that has one; else Http404."""
+        question_set = get_answered_set(self.request, set_id)
+        rows = select_visible(self.request, WritingProject.objects.all())
+        rows = rows.filter(version__question_set=question_set).select_related("version")
+        project = rows.order_by("-version__number").first()
         if project is None:
             raise Http404
         return project
 
-    def _editable(self, set_id: Any) -> QuestionSet:
-        answered_set(self.request, set_id)
-        return editable(self.request, QuestionSet.objects.all(), set_id)
+    def _load_editable_set(self, set_id: Any) -> QuestionSet:
+        """Return a set that the user may change; else Http404 or 403."""
+        get_answered_set(self.request, set_id)
+        return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
-    def _managed(self, set_id: Any) -> WritingProject:
-        answered_set(self.request, set_id)
-        manageable(self.request, QuestionSet.objects.all(), set_id)
-        return self._project(set_id)
+    def _load_managed_project(self, set_id: Any) -> WritingProject:
+        """Return the writing project of a set that the user manages; else Http404 or 403."""
+        get_answered_set(self.request, set_id)
+        get_manageable(self.request, QuestionSet.objects.all(), set_id)
+        return self._load_project(set_id)
 
-    def _problems(self, project: WritingProject) -> Any:
-        rows = visible(self.request, WrittenProblem.objects.all()).filter(project=project)
+    def _select_problems(self, project: WritingProject) -> Any:
+        """Return the project's problems that the user may see."""
+        rows = select_visible(self.request, WrittenProblem.objects.all()).filter(project=project)
         return rows.select_related("original", "author")
 
-    def _problem(self, set_id: Any, problem_id: Any) -> Any:
-        rows = self._problems(self._project(set_id)).prefetch_related(
+    def _serialize_problem(self, set_id: Any, problem_id: Any) -> Any:
+        """Return the JSON of a problem with votes and history."""
+        rows = self._select_problems(self._load_project(set_id)).prefetch_related(
             "votes__validator", "events__by"
         )
         return WrittenProblemSerializer(get_object_or_404(rows, public_id=problem_id)).data
 
 
-def _told(project: WritingProject) -> Any:
-    """Return a project as it is sent, with how far it is."""
-    overview = rules.overview(project)
-    told: Any = project
-    told.is_open = project.closed_at is None
-    told.wanted = overview.slots.wanted
-    told.states = [{"state": state, "n": n} for state, _, n in overview.states]
-    told.categories = [
+def _serialize_project(project: WritingProject) -> Any:
+    """Return the JSON of a project with its progress."""
+    overview = rules.summarize_project(project)
+    annotated: Any = project
+    annotated.is_open = project.closed_at is None
+    annotated.wanted = overview.slots.wanted
+    annotated.states = [{"state": state, "n": n} for state, _, n in overview.states]
+    annotated.categories = [
         {"category": category, "words": Category(category).label, "n": n}
         for category, _, n in overview.categories
     ]
-    return WritingSerializer(told).data
+    return WritingSerializer(annotated).data

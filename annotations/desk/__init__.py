@@ -1,5 +1,5 @@
-"""The admin's pages about what people wrote: question sets, their questions, files that come in.
+"""Admin pages of question sets, their questions, collections and uploads.
 
-Views are plain functions in modules of one noun each; `urls` lists them, and the site puts them
-behind its login. Every object is found by `annotations.web.scope`, and by its public id.
+Views are functions; `urls` lists them, and the admin site puts them behind its login. Every object
+is loaded by its public id through `annotations.web.scope`, which applies the user's rights.
 """

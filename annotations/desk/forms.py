@@ -1,4 +1,4 @@
-"""The forms of the pages about question sets."""
+"""Forms of a question set and of uploads into it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from annotations.web.size_limit import LARGEST
 from annotations.web.upload_kinds import WIZARD, UploadKind
 
 if TYPE_CHECKING:
-    SetForm = forms.ModelForm[QuestionSet]
+    QuestionSetModelForm = forms.ModelForm[QuestionSet]
 else:
-    SetForm = forms.ModelForm
+    QuestionSetModelForm = forms.ModelForm
 
 
 DUPLICATES = (
@@ -25,8 +25,8 @@ DUPLICATES = (
 )
 
 
-class QuestionSetForm(SetForm):
-    """What a requester says about a set."""
+class QuestionSetForm(QuestionSetModelForm):
+    """Name, description, language, licence and notice of a question set."""
 
     class Meta:
         """The fields, in their order."""
@@ -42,7 +42,7 @@ class QuestionSetForm(SetForm):
 
 
 class UploadForm(forms.Form):
-    """A file, and how to read it."""
+    """A file and the options of its upload kind; other kinds' options are not in the form."""
 
     file = forms.FileField(
         label="File",
@@ -103,9 +103,9 @@ class UploadForm(forms.Form):
         self.fields[
             "columns"
         ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
-        # What a file's columns hold is asked when they have been looked at.
-        asked = () if kind.slug == WIZARD else kind.options
-        for name in set(self.fields) - {"file", "columns"} - set(asked):
+        # The import wizard asks for its options on the next page, which shows the columns.
+        options = () if kind.slug == WIZARD else kind.options
+        for name in set(self.fields) - {"file", "columns"} - set(options):
             del self.fields[name]
         if kind.slug == WIZARD:
             file = self.fields["file"]
@@ -123,6 +123,7 @@ class UploadForm(forms.Form):
                 self.fields[name].initial = value
         if not kind.columns_example:
             del self.fields["columns"]
+        # The upload handler dropped the file, so the form would only report it as missing.
         if too_large:
             self.fields["file"].error_messages["required"] = (
                 f"The file is larger than {LARGEST // 1024**2} MB. Divide it, or import it with "
@@ -130,7 +131,7 @@ class UploadForm(forms.Form):
             )
 
     def clean_columns(self) -> str:
-        """Refuse names that cannot be read, with the reason."""
+        """Return the column names as typed; refuse those that cannot be parsed."""
         text: str = self.cleaned_data["columns"]
         if text:
             try:
@@ -140,7 +141,7 @@ class UploadForm(forms.Form):
         return text
 
     def clean_question_template(self) -> str:
-        """Refuse what is no template, with the reason."""
+        """Return the template as typed; refuse one that cannot be parsed."""
         text: str = self.cleaned_data["question_template"]
         try:
             QuestionTemplate.parse(text)
@@ -149,9 +150,9 @@ class UploadForm(forms.Form):
         return text
 
     def clean_duplicates(self) -> str:
-        """Return what stands in the form at first where nothing was sent."""
+        """Return the choice; "refuse" if none was sent."""
         return self.cleaned_data["duplicates"] or Duplicates.REFUSE.value
 
-    def options(self) -> dict[str, Any]:
-        """Return what the kind's reader takes beside the file."""
+    def collect_options(self) -> dict[str, Any]:
+        """Return the keyword arguments of the kind's reader."""
         return {name: self.cleaned_data[name] for name in self.kind.options}

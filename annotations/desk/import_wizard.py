@@ -1,4 +1,4 @@
-"""Importing answers from any file: sent once, its columns chosen, its rows shown, then checked."""
+"""Import wizard: upload a file of answers, choose its columns, preview rows, check it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 
 from annotations.desk.forms import UploadForm
 from annotations.desk.mapping_form import MappingForm
-from annotations.desk.uploads import note_problems, read_upload, staged_upload
+from annotations.desk.uploads import load_upload, note_problems, read_upload
 from annotations.exchange.presets import (
     PRESETS,
     Arranged,
@@ -38,25 +38,26 @@ from annotations.exchange.reading.mturk_columns import AnswerColumn, columns_of
 from annotations.exchange.reading.source import Source, stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
-from annotations.models.uploads import LONGEST_NAME, sweep
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, user_id
+from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import KINDS, WIZARD
 
-SHOWN = 10
-JUDGED = 500
-"""Answers that are looked at to tell their language."""
+MAX_ROWS_SHOWN = 10
+MAX_ROWS_READ = 500
+"""Answers that are read to detect their language."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The first answers as they will be read.
+    """The first answers of a file as the import will read them.
 
     Attributes
     ----------
-    rows : ten of them, each with the wording of its question. texts : more of their texts, for the
-    language. personal : columns that are left out because they identify or locate a person.
-    error : why there are none.
+    rows : at most `MAX_ROWS_SHOWN` answers, each with the wording of its question.
+    texts : texts of at most `MAX_ROWS_READ` answers, to detect their language.
+    error : why no answer could be read; None if one could.
+    personal : columns that are left out because they identify or locate a person.
     """
 
     rows: list[tuple[AnswerRecord, str]]
@@ -66,20 +67,22 @@ class Preview:
 
 
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Take a file, find out what it is, and lead to its columns."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    sort = KINDS[WIZARD]
-    form = UploadForm(sort)
+    """Show the upload form; POST stores a file and redirects to its columns."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    kind = KINDS[WIZARD]
+    form = UploadForm(kind)
     if request.method == "POST":
-        # Reading the files comes first: only that tells whether one was too large.
+        # FILES before META: parsing the body sets UPLOAD_TOO_LARGE.
         posted, files = request.POST, request.FILES
         too_large = bool(request.META.get("UPLOAD_TOO_LARGE"))
-        form = UploadForm(sort, posted, files, too_large=too_large)
+        form = UploadForm(kind, posted, files, too_large=too_large)
         if form.is_valid():
-            return _to_page(_kept(request, question_set, form.cleaned_data["file"]))
+            return _redirect_to_upload(
+                _store_upload(request, question_set, form.cleaned_data["file"])
+            )
     context = {
         "title": "Import answers",
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "presets": [preset for preset in PRESETS.values() if preset.slug != "own"],
         "form": form,
@@ -89,32 +92,38 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
     )
 
 
-def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Ask what the columns hold, show ten answers as they will be read, and check the file."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged = staged_upload(request, question_set, token)
+def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
+    """Show the columns and a preview; POST stores the mapping, or checks the file with it.
+
+    A posted sheet, header row or preset other than the stored one is applied first: the page is
+    shown again with the columns that fit it.
+    """
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    staged = load_upload(request, question_set, token)
     if staged.kind != WIZARD or not staged.file:
         raise Http404("its file is gone")
-    arranged = _arranged(staged)
+    arranged = _load_arranged(staged)
     source = arranged.source
     head = head_of(source)
-    fields = _fields(source) if staged.options["preset"] == "mturk" else []
+    fields = _read_answer_columns(source) if staged.options["preset"] == "mturk" else []
     form = MappingForm(head, fields, staged.options)
     status = 200
     if request.method == "POST":
         form = MappingForm(head, fields, staged.options, request.POST)
+        # Cleaned first: another sheet, header row or preset changes which columns are valid.
         form.full_clean()
-        place = form.other_place()
-        if place is not None and _is_moved(staged, place, form):
+        moved = form.read_moved_table()
+        if moved is not None and _is_moved(staged, moved, form):
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
         if preset in PRESETS and preset != staged.options["preset"]:
-            # Other columns are proposed; the choices for the others do not fit any more.
-            _choose(staged, head, source, preset)
+            # The posted columns belong to the former preset: drop them.
+            _apply_preset(staged, head, source, preset)
             staged.save()
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         if form.is_valid():
-            staged.options = form.options()
+            staged.options = form.collect_options()
+            # Rows that were checked with the former mapping no longer count.
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
             staged.drop_checked()
@@ -123,12 +132,12 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
-            return _to_page(staged)
+            return _redirect_to_upload(staged)
         status = 400
-    preview = _preview(source, head, staged.options)
+    preview = _build_preview(source, head, staged.options)
     context = {
         "title": "What do the columns hold?",
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "staged": staged,
         "form": form,
@@ -142,11 +151,15 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     return TemplateResponse(request, "annotations/import_columns.html", context, status=status)
 
 
-def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
-    """Keep a file, with what its preset proposes; one that cannot be read at all is bad."""
-    sweep()
+def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
+    """Store a file with the proposals of the preset that fits it.
+
+    The state is `BAD`, with the problems, if the file cannot be read at all.
+    """
+    # There is no scheduler: each upload deletes those older than a day.
+    delete_old_uploads()
     staged = Upload(
-        owner_id=user_id(request),
+        owner_id=get_user_id(request),
         question_set=question_set,
         kind=WIZARD,
         name=Path(file.name).name[:LONGEST_NAME],
@@ -163,12 +176,12 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
     with staged.whole():
         staged.file.save("", file, save=False)
         try:
-            _place(staged, Arrangement())
+            _locate_table(staged, Arrangement())
             if staged.options["preset"] in ("own", "long"):
-                # Their questions may be there already under these ids, and a new id be a slip.
+                # If the set has questions, an unknown id in such a file is probably a typo.
                 version = question_set.latest_version()
-                there = version is not None and version.questions.exists()
-                staged.options["create_questions"] = not there
+                has_questions = version is not None and version.questions.exists()
+                staged.options["create_questions"] = not has_questions
         except InputError as error:
             staged.state = Upload.State.BAD
             note_problems(staged, error)
@@ -177,19 +190,22 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
     return staged
 
 
-def _place(staged: Upload, chosen: Arrangement) -> None:
-    """Find the table of the file at the chosen place, and propose its columns."""
-    arranged = arrange(_stored(staged), chosen)
+def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
+    """Read the table at the chosen sheet and row, and set the options to its preset's proposals.
+
+    Raises `InputError` if there is no table, or none with answers.
+    """
+    arranged = arrange(_open_source(staged), arrangement)
     head = head_of(arranged.source)
     refuse_answerless(head)
     staged.options["arrangement"] = arranged.as_dict()
-    _choose(staged, head, arranged.source, recognised(head).slug)
+    _apply_preset(staged, head, arranged.source, recognised(head).slug)
 
 
-def _is_moved(staged: Upload, place: Arrangement, form: MappingForm) -> bool:
-    """Whether the table is read at another place now; if it is not there, the form says so."""
+def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
+    """Whether the table could be read at another place; if not, the form gets an error."""
     try:
-        _place(staged, place)
+        _locate_table(staged, arrangement)
     except InputError as error:
         problem = error.problems[0]
         field = "header_row" if "header_row" in form.fields else None
@@ -201,12 +217,12 @@ def _is_moved(staged: Upload, place: Arrangement, form: MappingForm) -> bool:
     return True
 
 
-def _choose(staged: Upload, head: Head, source: Source, slug: str) -> None:
-    """Set the choices to what a preset proposes."""
+def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None:
+    """Set preset, mapping and panel of an upload to what a preset proposes."""
     preset = preset_named(slug)
     try:
         mapping = proposed(preset, head, source)
-    except InputError:  # chosen by hand for a file that is none of it
+    except InputError:  # the user chose a preset that does not fit the file
         mapping = preset.propose(head)
     staged.drop_checked()
     staged.state, staged.problems, staged.n_problems = Upload.State.MAPPING, [], 0
@@ -217,46 +233,53 @@ def _choose(staged: Upload, head: Head, source: Source, slug: str) -> None:
     }
 
 
-def _fields(source: Source) -> list[AnswerColumn]:
-    """Return the fields of Mechanical Turk; none of a file that is chosen for one and is not."""
+def _read_answer_columns(source: Source) -> list[AnswerColumn]:
+    """Return the answer columns of a Mechanical Turk file; [] if it is not such a file."""
     try:
         return columns_of(source, COLUMNS)
     except InputError:
         return []
 
 
-def _preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
+def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
+    """Read the first answers with the chosen options; the error if that fails."""
     keep = options.get("keep_unfinished", False)
     preset = preset_named(options["preset"], keep_unfinished=keep)
     mapping = Mapping.of_dict(options["mapping"])
-    written = options["question_template"]
-    template = QuestionTemplate.parse(written) if written.strip() else None
+    template_text = options["question_template"]
+    template = QuestionTemplate.parse(template_text) if template_text.strip() else None
     try:
         refuse_unmapped(preset, mapping, head)
         rows = rows_of(source, preset, mapping, Duplicates(options["duplicates"]), template)
-        records = [record for record, _ in islice(rows, JUDGED)]
+        records = [record for record, _ in islice(rows, MAX_ROWS_READ)]
         if not records:
-            rows.finish()
+            rows.finish()  # raises the problems of the file
     except InputError as error:
         return Preview([], [], error)
-    shown = [(record, _wording(rows.questions, record.question)) for record in records[:SHOWN]]
+    preview_rows = [
+        (record, _find_wording(rows.questions, record.question))
+        for record in records[:MAX_ROWS_SHOWN]
+    ]
     texts = [record.text for record in records if record.text]
-    return Preview(shown, texts, personal=tuple(getattr(rows, "left_out", ())))
+    return Preview(preview_rows, texts, personal=tuple(getattr(rows, "left_out", ())))
 
 
-def _wording(questions: dict[str, MturkQuestion], question: str) -> str:
-    """Return the wording of a question where the file has one that is not its id."""
+def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
+    """Return the wording of a question; "" if the file has none but its id."""
     text = questions[question].text if question in questions else ""
     return "" if text == question else text
 
 
-def _stored(staged: Upload) -> Source:
+def _open_source(staged: Upload) -> Source:
+    """Return the stored file as a source of rows."""
     return stored_source(staged.name, staged.opened, staged.file.size)
 
 
-def _arranged(staged: Upload) -> Arranged:
-    return Arranged.of_dict(_stored(staged), staged.options.get("arrangement", {}))
+def _load_arranged(staged: Upload) -> Arranged:
+    """Return the table of the stored file at its stored sheet and header row."""
+    return Arranged.of_dict(_open_source(staged), staged.options.get("arrangement", {}))
 
 
-def _to_page(staged: Upload) -> HttpResponse:
+def _redirect_to_upload(staged: Upload) -> HttpResponse:
+    """Redirect to the page of an upload."""
     return redirect("admin:uploaded", staged.question_set.public_id, staged.public_id)

@@ -1,4 +1,4 @@
-"""What one is invited to: accepted or declined, whatever it is."""
+"""Answer to an invitation: to a shared set, a team or a writing project."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from annotations.models import Membership, Share, invitations
 
 @require_POST
 def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
-    """Accept an invitation, or decline it; of one's own only."""
-    mine = {row.public_id: row for row in invitations(request.user)}
-    invited = mine.get(invitation_id)
-    if invited is None:
+    """Accept an invitation of the user (`do=accept`), or decline it."""
+    pending = {row.public_id: row for row in invitations(request.user)}
+    invitation = pending.get(invitation_id)
+    if invitation is None:
         raise Http404("there is no such invitation")
     if request.POST.get("do") == "accept":
-        if not invited.accept():
+        # The owner may have withdrawn it since it was loaded.
+        if not invitation.accept():
             raise Http404("it was taken back meanwhile")
-        messages.success(request, f"You accepted to {invited.asked_to} “{invited.named}”.")
-        return redirect(*_way_to(invited))
-    invited.delete()
-    messages.success(request, f"You declined to {invited.asked_to} “{invited.named}”.")
+        messages.success(request, f"You accepted to {invitation.asked_to} “{invitation.named}”.")
+        return redirect(*_find_page(invitation))
+    invitation.delete()
+    messages.success(request, f"You declined to {invitation.asked_to} “{invitation.named}”.")
     return redirect("admin:index")
 
 
-def _way_to(accepted: Any) -> tuple[Any, ...]:
-    """Return the name and the values of the page that an invitation opens."""
+def _find_page(accepted: Any) -> tuple[Any, ...]:
+    """Return the URL name and arguments of the page that an accepted invitation opens."""
     if isinstance(accepted, Share):
         return "admin:question-set", accepted.question_set.public_id
     if isinstance(accepted, Membership):

@@ -1,4 +1,4 @@
-"""The form that says what the columns of a file hold."""
+"""Form that maps the columns of a file to worker, question and answers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from annotations.exchange.reading.unpacking import LAST_ROW
 
 LONGEST_SAMPLE = 40
 LONGEST_NAME = 60
-NONE = [("", "– none –")]
-ROWS = [(ROW_NUMBER, "– the number of the row: each row is of one worker –")]
-FLAGGED = ("own", "mturk", "prolific")
+NO_COLUMN = [("", "– none –")]
+ROW_NUMBER_CHOICE = [(ROW_NUMBER, "– the number of the row: each row is of one worker –")]
+PRESETS_WITH_FLAGS = ("own", "mturk", "prolific")
 """Presets whose files may say which answers were rejected."""
 
 
 class MappingForm(forms.Form):
-    """A preset, the columns, and what becomes of questions and of answers given twice."""
+    """Preset, place of the table, columns, and options of the import.
+
+    `head` describes the columns of the file, `options` are those stored with the upload.
+    """
 
     preset = forms.ChoiceField(
         label="Where the file comes from",
@@ -89,7 +92,10 @@ class MappingForm(forms.Form):
         options: dict[str, Any],
         data: Any = None,
     ) -> None:
-        """Make the form of a file; `fields` are those of Mechanical Turk, empty for others."""
+        """Build the form of a file.
+
+        `fields` are the answer columns of a Mechanical Turk file, [] for other presets.
+        """
         mapping = Mapping.of_dict(options["mapping"])
         chosen = {name: getattr(mapping, name) for name in ("worker", "question", "text")}
         place = options.get("arrangement", {})
@@ -100,48 +106,56 @@ class MappingForm(forms.Form):
         }
         answers = {"answers": list(mapping.answers)}
         super().__init__(data, initial={**options, **chosen, **placed, **answers})
-        self._head, self._mapping, self._of = head, mapping, options["preset"]
+        self._head, self._mapping, self._preset = head, mapping, options["preset"]
         self._place = place
         sheets = place.get("sheets", [])
-        self.fields["sheet"].choices = [(one, one) for one in sheets]  # type: ignore[attr-defined]
+        self.fields["sheet"].choices = [(sheet, sheet) for sheet in sheets]  # type: ignore[attr-defined]
         if len(sheets) < 2:
             del self.fields["sheet"]
         if not (head.is_delimited or place.get("is_turned")):
             del self.fields["header_row"], self.fields["is_turned"]
-        if PRESETS[self._of].unfinished is None:
+        if PRESETS[self._preset].unfinished is None:
             del self.fields["keep_unfinished"]
-        names = [(name, _short(name)) for name in head.header]
+        names = [(name, _shorten(name)) for name in head.header]
         for field in ("worker", "question", "text"):
-            more = ROWS if field == "worker" else []
-            self.fields[field].choices = NONE + names + more  # type: ignore[attr-defined]
-        self.fields["answers"].choices = self._columns(fields)  # type: ignore[attr-defined]
-        if self._of == "mturk":
-            # Its other columns have fixed names.
+            more = ROW_NUMBER_CHOICE if field == "worker" else []
+            self.fields[field].choices = NO_COLUMN + names + more  # type: ignore[attr-defined]
+        self.fields["answers"].choices = self._list_answer_columns(fields)  # type: ignore[attr-defined]
+        if self._preset == "mturk":
+            # The other columns of Mechanical Turk have fixed names.
             for field in ("worker", "question", "text"):
                 del self.fields[field]
         else:
             del self.fields["question_template"]
-        if self._of not in FLAGGED:
+        if self._preset not in PRESETS_WITH_FLAGS:
             del self.fields["update_flags"]
 
-    def _columns(self, fields: Sequence[AnswerColumn]) -> list[tuple[str, str]]:
-        """The columns that may hold answers, each with what stands in it."""
-        if self._of == "mturk":
+    def _list_answer_columns(self, fields: Sequence[AnswerColumn]) -> list[tuple[str, str]]:
+        """Return (name, label) of the columns that may hold answers; labels show samples."""
+        if self._preset == "mturk":
             return [
-                (ANSWER + one.name, _described(ANSWER + one.name, one.reason, one.samples))
-                for one in fields
+                (
+                    ANSWER + field.name,
+                    _describe_column(ANSWER + field.name, field.reason, field.samples),
+                )
+                for field in fields
             ]
         head = self._head
         names = [
             name for name in head.header if head.samples(name) or name in self._mapping.answers
         ]
         return [
-            (name, _described(name, _other(head.wordings.get(name, ""), name), head.samples(name)))
+            (
+                name,
+                _describe_column(
+                    name, _omit_repeated(head.wordings.get(name, ""), name), head.samples(name)
+                ),
+            )
             for name in dict.fromkeys(names)
         ]
 
     def clean_question_template(self) -> str:
-        """Refuse what is no template, with the reason."""
+        """Return the template as typed; refuse one that cannot be parsed."""
         text: str = self.cleaned_data["question_template"]
         try:
             QuestionTemplate.parse(text)
@@ -150,39 +164,40 @@ class MappingForm(forms.Form):
         return text
 
     def clean(self) -> dict[str, Any]:
-        """Refuse columns that cannot stand together."""
-        found = super().clean() or self.cleaned_data
-        if self._of != "mturk" and "worker" in found and "answers" in found:
+        """Refuse columns that exclude each other, such as one chosen twice."""
+        values = super().clean() or self.cleaned_data
+        if self._preset != "mturk" and "worker" in values and "answers" in values:
             try:
-                self._chosen().checked(self._head.header, self._head.name)
+                self._build_mapping().checked(self._head.header, self._head.name)
             except InputError as error:
                 problem = error.problems[0]
-                said = f"{problem.reason.capitalize()}. {problem.remedy}"
-                self.add_error("answers", forms.ValidationError(said, code=problem.code))
-        return found
+                text = f"{problem.reason.capitalize()}. {problem.remedy}"
+                self.add_error("answers", forms.ValidationError(text, code=problem.code))
+        return values
 
-    def other_place(self) -> Arrangement | None:
-        """Return where the table is now said to be; None if that is where it was read."""
-        found = self.cleaned_data
-        before = self._place
-        sheet = found.get("sheet") or before.get("sheet", "")
-        row = found["header_row"] or 0 if "header_row" in found else before.get("header_row", 0)
-        is_turned = found.get("is_turned", before.get("is_turned", False))
-        if sheet != before.get("sheet", ""):
-            # The header of another sheet is found out, unless a row was named as well.
-            return Arrangement(sheet, row if row != before.get("header_row", 0) else 0, is_turned)
-        if (row, is_turned) == (before.get("header_row", 0), before.get("is_turned", False)):
+    def read_moved_table(self) -> Arrangement | None:
+        """Return the posted sheet, header row and direction; None if they did not change."""
+        values = self.cleaned_data
+        current = self._place
+        sheet = values.get("sheet") or current.get("sheet", "")
+        row = values["header_row"] or 0 if "header_row" in values else current.get("header_row", 0)
+        is_turned = values.get("is_turned", current.get("is_turned", False))
+        if sheet != current.get("sheet", ""):
+            # 0 detects the header row; a row that was changed as well counts for the new sheet.
+            return Arrangement(sheet, row if row != current.get("header_row", 0) else 0, is_turned)
+        if (row, is_turned) == (current.get("header_row", 0), current.get("is_turned", False)):
             return None
         return Arrangement(sheet, row or 1, is_turned)
 
-    def _chosen(self) -> Mapping:
-        found = self.cleaned_data
-        if self._of == "mturk":
+    def _build_mapping(self) -> Mapping:
+        """Return the mapping of the posted columns."""
+        values = self.cleaned_data
+        if self._preset == "mturk":
             fixed = self._mapping
-            return Mapping(fixed.worker, fixed.question, tuple(found["answers"]))
-        named = {name: found.get(name, "") for name in ("worker", "question", "text")}
-        chosen = Mapping(**named, answers=tuple(found["answers"]))
-        # What was proposed and stays is a guess still.
+            return Mapping(fixed.worker, fixed.question, tuple(values["answers"]))
+        columns = {name: values.get(name, "") for name in ("worker", "question", "text")}
+        chosen = Mapping(**columns, answers=tuple(values["answers"]))
+        # A proposed column that the user left as it is remains a guess.
         same = {
             "worker": chosen.worker == self._mapping.worker,
             "question": chosen.question == self._mapping.question,
@@ -191,32 +206,35 @@ class MappingForm(forms.Form):
         guessed = tuple(key for key in self._mapping.guessed if same[key])
         return replace(chosen, guessed=guessed)
 
-    def options(self) -> dict[str, Any]:
-        """Return what is kept with the file, as plain values."""
-        found = self.cleaned_data
+    def collect_options(self) -> dict[str, Any]:
+        """Return the options to store with the upload, as JSON values."""
+        values = self.cleaned_data
         return {
-            "preset": self._of,
+            "preset": self._preset,
             "arrangement": self._place,
-            "keep_unfinished": found.get("keep_unfinished", False),
-            "mapping": self._chosen().as_dict(),
-            "panel": found["panel"].strip(),
-            "duplicates": found["duplicates"],
-            "question_template": found.get("question_template", ""),
-            "create_questions": found["create_questions"],
-            "update_flags": found.get("update_flags", False),
+            "keep_unfinished": values.get("keep_unfinished", False),
+            "mapping": self._build_mapping().as_dict(),
+            "panel": values["panel"].strip(),
+            "duplicates": values["duplicates"],
+            "question_template": values.get("question_template", ""),
+            "create_questions": values["create_questions"],
+            "update_flags": values.get("update_flags", False),
         }
 
 
-def _described(name: str, about: str, samples: Sequence[str]) -> str:
-    told = f" – {_short(about)}" if about else ""
-    shown = [f"“{_short(text, LONGEST_SAMPLE)}”" for text in samples]
-    return f"{_short(name)}{told}: {', '.join(shown) or 'empty'}"
+def _describe_column(name: str, note: str, samples: Sequence[str]) -> str:
+    """Return the label of a column: name, note if any, and samples of its cells."""
+    note = f" – {_shorten(note)}" if note else ""
+    quoted = [f"“{_shorten(text, LONGEST_SAMPLE)}”" for text in samples]
+    return f"{_shorten(name)}{note}: {', '.join(quoted) or 'empty'}"
 
 
-def _other(wording: str, name: str) -> str:
+def _omit_repeated(wording: str, name: str) -> str:
+    """Return the wording of a question; "" if it only repeats the column's name."""
     return "" if wording == name else wording
 
 
-def _short(text: str, longest: int = LONGEST_NAME) -> str:
+def _shorten(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return a text on one line, of at most `longest` characters."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

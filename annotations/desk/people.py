@@ -1,7 +1,7 @@
-"""Naming another account in a form: by its whole name, and with one answer for all that do not fit.
+"""Forms that name another account by its full user name.
 
-Who may share learns by it whether an account of exactly that name can be added, and nothing else:
-there is no list, no search, and no telling an unknown name from one that is closed.
+They do not disclose which accounts exist: there is no list and no search, and an unknown name and
+an inactive account get the same message.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from django.db.models import Q, QuerySet
 
 from annotations.models import Membership, QuestionSet, Share, Team, is_only_invited, is_operator
 
-WAITS = (
+PENDING_NOTICE = (
     "This account has never signed in: nothing is shown to it until that person signs in and "
     "accepts."
 )
-"""Said of a person who is only invited."""
+"""Message for an account that is invited and has not accepted."""
 
-ACTIVE = Q(is_active=True)
-REQUESTERS = ACTIVE & (Q(is_staff=True) | Q(is_superuser=True))
+ACTIVE_ACCOUNTS = Q(is_active=True)
+REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
 class PersonForm(forms.Form):
-    """One account, by its user name; `person` is the answer of a valid form."""
+    """One account, by its user name; `person` is the account once the form is valid."""
 
     username = forms.CharField(
         label="User name",
@@ -36,21 +36,22 @@ class PersonForm(forms.Form):
     )
     person: User
 
-    def among(self) -> QuerySet[User]:
+    def select_accounts(self) -> QuerySet[User]:
         """Return the accounts that can be added."""
         raise NotImplementedError
 
-    def unknown(self, username: str) -> str:
-        """Return what to say where there is none of that name."""
+    def describe_unknown(self, username: str) -> str:
+        """Return the message for a name that no account has."""
         raise NotImplementedError
 
     def clean_username(self) -> str:
-        """Find the account."""
+        """Find the account and set `person`; refuse an unknown name."""
+        # NFKC, as Django stores user names.
         username = User.normalize_username(self.cleaned_data["username"].strip())
-        found = self.among().filter(username=username).first()
-        if found is None:
-            raise forms.ValidationError(self.unknown(username), "unknown")
-        self.person = found
+        account = self.select_accounts().filter(username=username).first()
+        if account is None:
+            raise forms.ValidationError(self.describe_unknown(username), "unknown")
+        self.person = account
         return username
 
 
@@ -61,34 +62,36 @@ class MemberForm(PersonForm):
         super().__init__(*args, **kwargs)
         self.team = team
 
-    def among(self) -> QuerySet[User]:
-        """Return the requesters."""
+    def select_accounts(self) -> QuerySet[User]:
+        """Return the active requesters."""
         return User.objects.filter(REQUESTERS)
 
-    def unknown(self, username: str) -> str:
-        """Say it, and what to do."""
+    def describe_unknown(self, username: str) -> str:
+        """Return the message for an unknown requester."""
         return f"There is no requester called “{username}”. An operator can make the account."
 
     def clean_username(self) -> str:
-        """Refuse who is in it already."""
+        """Return the user name; refuse the owner and existing members."""
         username = super().clean_username()
         if self.person.pk == self.team.owner_id:
             raise forms.ValidationError(f"“{username}” owns the team.", "owner")
-        before = self.team.memberships.filter(user=self.person).first()
-        if before is not None:
-            state = "invited" if before.pending else "in the team"
-            code = "invited" if before.pending else "member"
+        membership = self.team.memberships.filter(user=self.person).first()
+        if membership is not None:
+            state = "invited" if membership.pending else "in the team"
+            code = "invited" if membership.pending else "member"
             raise forms.ValidationError(f"“{username}” is {state} already.", code)
         return username
 
     def save(self) -> Membership:
-        """Add the person; an account that never signed in is invited."""
-        waits = {"pending": is_only_invited(self.person)}
-        return Membership.objects.get_or_create(team=self.team, user=self.person, defaults=waits)[0]
+        """Add the account; one that has never signed in is invited, not yet a member."""
+        membership, _ = Membership.objects.get_or_create(
+            team=self.team, user=self.person, defaults={"pending": is_only_invited(self.person)}
+        )
+        return membership
 
 
 class ShareForm(PersonForm):
-    """Somebody who is shown a set, and as what."""
+    """An account that a question set is shared with, and its role."""
 
     role = forms.ChoiceField(
         label="May",
@@ -105,30 +108,33 @@ class ShareForm(PersonForm):
         super().__init__(*args, **kwargs)
         self.question_set = question_set
 
-    def among(self) -> QuerySet[User]:
-        """Return everybody who can sign in."""
-        return User.objects.filter(ACTIVE)
+    def select_accounts(self) -> QuerySet[User]:
+        """Return the active accounts."""
+        return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def unknown(self, username: str) -> str:
-        """Say it, and what to do."""
+    def describe_unknown(self, username: str) -> str:
+        """Return the message for an unknown account."""
         return f"There is no account called “{username}”. An operator can make one."
 
     def clean_username(self) -> str:
-        """Refuse who may do more already: what a share hides, they would see all the same."""
+        """Return the user name; refuse accounts that may already edit the set.
+
+        They would see what a share with a lesser role hides, such as grades from an expert.
+        """
         username = super().clean_username()
         if self.person.pk == self.question_set.owner_id:
             raise forms.ValidationError(f"“{username}” owns the question set.", "owner")
-        one = QuestionSet.objects.filter(pk=self.question_set.pk)
-        # Operators may change every set, but are no part of this one until it is shared with them.
-        if not is_operator(self.person) and one.editable_by(self.person).exists():
-            said = f"“{username}” edits it as a member of the team."
-            raise forms.ValidationError(said, "member")
+        this_set = QuestionSet.objects.filter(pk=self.question_set.pk)
+        # Operators may edit every set, yet a share lists the set among their own.
+        if not is_operator(self.person) and this_set.editable_by(self.person).exists():
+            text = f"“{username}” edits it as a member of the team."
+            raise forms.ValidationError(text, "member")
         return username
 
     def save(self) -> Share:
-        """Share the set; somebody it is shared with already gets the new role.
+        """Share the set, or change the role of an existing share.
 
-        An account that never signed in is invited.
+        An account that has never signed in is invited.
         """
         role = self.cleaned_data["role"]
         share, _ = Share.objects.update_or_create(

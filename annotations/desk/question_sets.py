@@ -1,4 +1,4 @@
-"""Question sets: the list, making and changing one, freezing its wording."""
+"""Pages that list, create, edit and publish question sets."""
 
 from __future__ import annotations
 
@@ -14,52 +14,58 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import QuestionSetForm
-from annotations.editing import blocking
+from annotations.editing import list_blocking_findings
 from annotations.models import QuestionSet
-from annotations.web.lists import SetFilter, counted_sets
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, maker, user_id, visible
+from annotations.web.lists import SetFilter, annotate_set_counts
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, get_user_id, require_requester, select_visible
 
 SETS_PER_PAGE = 25
 
 
-def question_sets(request: HttpRequest) -> HttpResponse:
-    """List the sets, searched, filtered and sorted by what `SetFilter` declares."""
+def list_question_sets(request: HttpRequest) -> HttpResponse:
+    """List the question sets that the user may see, filtered and sorted by `SetFilter`."""
     rows = (
-        visible(request, QuestionSet.objects.filter(archived_at=None))
+        select_visible(request, QuestionSet.objects.filter(archived_at=None))
         .select_related("owner", "team")
+        # Long texts that the list does not show.
         .defer("description", "notice")
     )
-    asked = SetFilter(request.GET, rows, user=request.user)
-    context = {"title": "Question sets", **asked.listing(request, SETS_PER_PAGE, counted_sets)}
+    sets = SetFilter(request.GET, rows, user=request.user)
+    context = {
+        "title": "Question sets",
+        **sets.listing(request, SETS_PER_PAGE, annotate_set_counts),
+    }
     return TemplateResponse(request, "annotations/question_sets.html", context)
 
 
-def new_question_set(request: HttpRequest) -> HttpResponse:
-    """Make a set."""
-    return _form(request, QuestionSet(owner_id=maker(request)), "New question set", [])
+def create_question_set(request: HttpRequest) -> HttpResponse:
+    """Create a question set of the user."""
+    return _handle_form(
+        request, QuestionSet(owner_id=require_requester(request)), "New question set", []
+    )
 
 
 def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Change what is said about a set."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    trail = breadcrumbs(question_set)
-    return _form(request, question_set, f"Edit {question_set.name}", trail)
+    """Edit name, description, language, licence and notice of a question set."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    trail = build_breadcrumbs(question_set)
+    return _handle_form(request, question_set, f"Edit {question_set.name}", trail)
 
 
 @require_POST
 def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Freeze the wording of the latest version."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    """Publish the latest version, which freezes its wording; refuse it with blocking findings."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
-        said = "There is nothing to publish: write or upload questions first."
-        messages.error(request, said, "nothing_to_publish")
-    elif not latest.is_published and (found := blocking(latest)):
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        about = f"{found[0].item}: " if found[0].item else ""
-        said = f"It cannot be published yet. {about}{found[0].words}{more}"
-        messages.error(request, said, f"not_publishable {found[0].code}")
+        text = "There is nothing to publish: write or upload questions first."
+        messages.error(request, text, "nothing_to_publish")
+    elif not latest.is_published and (findings := list_blocking_findings(latest)):
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        item = f"{findings[0].item}: " if findings[0].item else ""
+        text = f"It cannot be published yet. {item}{findings[0].words}{more}"
+        messages.error(request, text, f"not_publishable {findings[0].code}")
         return redirect("admin:editor", question_set.public_id)
     elif latest.publish():
         messages.success(request, f"Version {latest.number} is published; its wording stays.")
@@ -68,18 +74,20 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:question-set", question_set.public_id)
 
 
-def _form(
+def _handle_form(
     request: HttpRequest, question_set: QuestionSet, title: str, trail: list[tuple[str, str]]
 ) -> HttpResponse:
+    """Show the form of a question set; POST saves it and redirects to its page."""
     form = QuestionSetForm(request.POST or None, instance=question_set)
     if request.method == "POST" and form.is_valid():
         try:
+            # A savepoint, so that the page can be rendered after an IntegrityError.
             with transaction.atomic():
                 saved = form.save()
         except IntegrityError:
-            whose = "You have" if question_set.owner_id == user_id(request) else "Its owner has"
-            said = f"{whose} a question set of this name."
-            form.add_error("name", ValidationError(said, "name_taken"))
+            whose = "You have" if question_set.owner_id == get_user_id(request) else "Its owner has"
+            text = f"{whose} a question set of this name."
+            form.add_error("name", ValidationError(text, "name_taken"))
         else:
             return redirect("admin:question-set", saved.public_id)
     context = {

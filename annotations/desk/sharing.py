@@ -1,4 +1,4 @@
-"""Whom a question set is shared with: a team that works on it, people who look at it."""
+"""Pages that share a question set: with a team that edits it, with viewers and experts."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.people import WAITS, SetTeamForm, ShareForm
+from annotations.desk.people import PENDING_NOTICE, SetTeamForm, ShareForm
 from annotations.models import QuestionSet, Team
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import manageable, visible
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_manageable, select_visible
 
 
-def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show it; a person is added by posting here."""
-    question_set = manageable(request, QuestionSet.objects.all(), set_id)
+def manage_sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show team and shares of a question set; POST shares it with an account."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = ShareForm(question_set, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         share = form.save()
         name = form.person.get_username()
         role = share.get_role_display()
         if share.pending:
-            messages.success(request, f"{name} is invited as {role}. {WAITS}", "invited")
+            messages.success(request, f"{name} is invited as {role}. {PENDING_NOTICE}", "invited")
         else:
             messages.success(request, f"Shared with {name}, as {role}.", "shared")
         return redirect("admin:sharing", question_set.public_id)
     team = question_set.team
-    teams = visible(request, Team.objects.all()).order_by("name")
+    teams = select_visible(request, Team.objects.all()).order_by("name")
     context = {
         "title": "Sharing",
         "subtitle": question_set.name,
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "form": form,
         "teams": teams.exists(),
@@ -49,9 +49,9 @@ def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Let a team work on the set, another one than before, or none."""
-    question_set = manageable(request, QuestionSet.objects.all(), set_id)
-    form = SetTeamForm(visible(request, Team.objects.all()), request.POST)
+    """Set or remove the team that edits the question set."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    form = SetTeamForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
         question_set.team = form.cleaned_data["team"]
         question_set.save(update_fields=["team", "updated_at"])
@@ -62,14 +62,14 @@ def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "team_set" if team else "team_removed",
         )
     else:
-        said = "Nothing was changed. Choose a team that you are in."
-        messages.error(request, said, "unknown_team")
+        text = "Nothing was changed. Choose a team that you are in."
+        messages.error(request, text, "unknown_team")
     return redirect("admin:sharing", question_set.public_id)
 
 
 def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResponse:
-    """Ask, then show the set no longer to somebody."""
-    question_set = manageable(request, QuestionSet.objects.all(), set_id)
+    """Ask for confirmation; POST deletes a share."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     share = get_object_or_404(question_set.shares.select_related("user"), public_id=share_id)
     name = share.user.get_username()
     back = reverse("admin:sharing", args=[question_set.public_id])
@@ -79,7 +79,7 @@ def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResp
         return redirect(back)
     context = {
         "title": f"Stop sharing with {name}?",
-        "breadcrumbs": [*breadcrumbs(question_set), ("Sharing", back)],
+        "breadcrumbs": [*build_breadcrumbs(question_set), ("Sharing", back)],
         "text": f"{name} will no longer see {question_set.name}. What {name} saved from it before "
         "stays with them.",
         "button": "Stop sharing",

@@ -1,4 +1,4 @@
-"""Teams: the list, making one, who is in it, leaving it."""
+"""Pages of teams: list, create, members, leave, delete."""
 
 from __future__ import annotations
 
@@ -12,40 +12,43 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.people import WAITS, MemberForm, TeamForm
+from annotations.desk.people import PENDING_NOTICE, MemberForm, TeamForm
 from annotations.models import QuestionSet, Team
-from annotations.web.lists import TeamFilter, counted_teams
+from annotations.web.lists import TeamFilter, annotate_team_counts
 from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import (
-    editable,
-    maker,
-    manageable,
-    user_id,
-    visible,
-    visible_or_404,
+    get_editable,
+    get_manageable,
+    get_user_id,
+    get_visible_or_404,
+    require_requester,
+    select_visible,
 )
 
 
-def teams(request: HttpRequest) -> HttpResponse:
-    """List the teams that one is in."""
-    maker(request)
-    asked = TeamFilter(request.GET, visible(request, Team.objects.all()).select_related("owner"))
-    context = {"title": "Teams", **asked.listing(request, add=counted_teams)}
+def list_teams(request: HttpRequest) -> HttpResponse:
+    """List the teams that the user may see; requesters only."""
+    require_requester(request)
+    rows = TeamFilter(
+        request.GET, select_visible(request, Team.objects.all()).select_related("owner")
+    )
+    context = {"title": "Teams", **rows.listing(request, add=annotate_team_counts)}
     return TemplateResponse(request, "annotations/teams/list.html", context)
 
 
-def new_team(request: HttpRequest) -> HttpResponse:
-    """Make a team."""
-    form = TeamForm(request.POST or None, instance=Team(owner_id=maker(request)))
+def create_team(request: HttpRequest) -> HttpResponse:
+    """Create a team of the user."""
+    form = TeamForm(request.POST or None, instance=Team(owner_id=require_requester(request)))
     if request.method == "POST" and form.is_valid():
         try:
+            # A savepoint, so that the page can be rendered after an IntegrityError.
             with transaction.atomic():
-                made = form.save()
+                team = form.save()
         except IntegrityError:
-            said = "You have a team of this name."
-            form.add_error("name", ValidationError(said, "name_taken"))
+            text = "You have a team of this name."
+            form.add_error("name", ValidationError(text, "name_taken"))
         else:
-            return redirect("admin:team", made.public_id)
+            return redirect("admin:team", team.public_id)
     context = {
         "title": "New team",
         "breadcrumbs": [("Teams", reverse("admin:teams"))],
@@ -57,30 +60,31 @@ def new_team(request: HttpRequest) -> HttpResponse:
     )
 
 
-def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
-    """Show who is in a team and what it works on; its owner adds a member by posting here."""
+def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
+    """Show members and question sets of a team; POST adds a member, for its owner only."""
     if request.method == "POST":
-        shown = editable(request, Team.objects.all(), team_id)
+        team = get_editable(request, Team.objects.all(), team_id)
     else:
-        shown = visible_or_404(request, Team.objects.all(), team_id)
-    form = MemberForm(shown, request.POST if request.method == "POST" else None)
+        team = get_visible_or_404(request, Team.objects.all(), team_id)
+    form = MemberForm(team, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         added = form.save()
         name = form.person.get_username()
-        said = f"{name} is invited. {WAITS}" if added.pending else f"{name} is in the team."
-        messages.success(request, said, "invited" if added.pending else "member_added")
-        return redirect("admin:team", shown.public_id)
-    one = user_id(request)
+        text = (
+            f"{name} is invited. {PENDING_NOTICE}" if added.pending else f"{name} is in the team."
+        )
+        messages.success(request, text, "invited" if added.pending else "member_added")
+        return redirect("admin:team", team.public_id)
     context = {
-        "title": shown.name,
-        "subtitle": f"A team of {shown.owner.get_username()}",
+        "title": team.name,
+        "subtitle": f"A team of {team.owner.get_username()}",
         "breadcrumbs": [("Teams", reverse("admin:teams"))],
-        "team": shown,
+        "team": team,
         "form": form,
-        "members": list(shown.memberships.select_related("user").order_by("user__username")),
-        "sets": _sets_of(request, shown),
-        "manages": Team.objects.manageable_by(request.user).filter(pk=shown.pk).exists(),
-        "is_member": shown.memberships.filter(user=one).exists(),
+        "members": list(team.memberships.select_related("user").order_by("user__username")),
+        "sets": _list_sets(request, team),
+        "manages": Team.objects.manageable_by(request.user).filter(pk=team.pk).exists(),
+        "is_member": team.memberships.filter(user=get_user_id(request)).exists(),
     }
     return TemplateResponse(
         request, "annotations/teams/team.html", context, status=400 if form.errors else 200
@@ -88,68 +92,70 @@ def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
 
 
 def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> HttpResponse:
-    """Ask, then take somebody out of a team."""
-    shown = manageable(request, Team.objects.all(), team_id)
-    gone = get_object_or_404(shown.memberships.select_related("user"), public_id=membership_id)
-    name = gone.user.get_username()
+    """Ask for confirmation; POST ends a membership, for the owner of the team."""
+    team = get_manageable(request, Team.objects.all(), team_id)
+    membership = get_object_or_404(team.memberships.select_related("user"), public_id=membership_id)
+    name = membership.user.get_username()
     if request.method == "POST":
-        gone.end()
+        membership.end()
         messages.success(request, f"{name} is no longer in the team.", "member_removed")
-        return redirect("admin:team", shown.public_id)
+        return redirect("admin:team", team.public_id)
     context = {
         "title": f"Remove {name}?",
-        "breadcrumbs": _trail(shown),
-        "text": f"{name} will no longer see what others share with {shown.name}. Question sets "
+        "breadcrumbs": _build_breadcrumbs(team),
+        "text": f"{name} will no longer see what others share with {team.name}. Question sets "
         f"that {name} owns and shared with it are {name}'s alone again.",
         "button": f"Remove {name}",
-        "back": reverse("admin:team", args=[shown.public_id]),
+        "back": reverse("admin:team", args=[team.public_id]),
     }
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
 def leave_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
-    """Ask, then leave a team."""
-    shown = visible_or_404(request, Team.objects.all(), team_id)
-    own = get_object_or_404(shown.memberships.all(), user=user_id(request))
+    """Ask for confirmation; POST ends the user's own membership."""
+    team = get_visible_or_404(request, Team.objects.all(), team_id)
+    membership = get_object_or_404(team.memberships.all(), user=get_user_id(request))
     if request.method == "POST":
-        own.end()
-        messages.success(request, f"You have left {shown.name}.")
+        membership.end()
+        messages.success(request, f"You have left {team.name}.")
         return redirect("admin:teams")
     context = {
-        "title": f"Leave {shown.name}?",
-        "breadcrumbs": _trail(shown),
+        "title": f"Leave {team.name}?",
+        "breadcrumbs": _build_breadcrumbs(team),
         "text": "You will no longer see what others share with it; question sets of your own are "
         "yours alone again. Only its owner can take you back.",
         "button": "Leave the team",
-        "back": reverse("admin:team", args=[shown.public_id]),
+        "back": reverse("admin:team", args=[team.public_id]),
     }
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
 def delete_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
-    """Ask, then end a team; the question sets stay with their owners."""
-    shown = manageable(request, Team.objects.all(), team_id)
+    """Ask for confirmation; POST deletes a team. Its question sets stay with their owners."""
+    team = get_manageable(request, Team.objects.all(), team_id)
     if request.method == "POST":
-        shown.delete()
-        messages.success(request, f"The team {shown.name} is no more.")
+        team.delete()
+        messages.success(request, f"The team {team.name} is no more.")
         return redirect("admin:teams")
     context = {
-        "title": f"End {shown.name}?",
-        "breadcrumbs": _trail(shown),
+        "title": f"End {team.name}?",
+        "breadcrumbs": _build_breadcrumbs(team),
         "text": "Its question sets are their owners' alone again; nothing in them is lost.",
         "button": "End the team",
-        "back": reverse("admin:team", args=[shown.public_id]),
+        "back": reverse("admin:team", args=[team.public_id]),
     }
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
-def _sets_of(request: HttpRequest, shown: Team) -> list[QuestionSet]:
-    rows = visible(request, QuestionSet.objects.all()).filter(team=shown)
+def _list_sets(request: HttpRequest, team: Team) -> list[QuestionSet]:
+    """Return the team's question sets that the user may see, by name."""
+    rows = select_visible(request, QuestionSet.objects.all()).filter(team=team)
     return list(rows.select_related("owner").only("public_id", "name", "owner").order_by("name"))
 
 
-def _trail(shown: Team) -> Breadcrumbs:
+def _build_breadcrumbs(team: Team) -> Breadcrumbs:
+    """Return the breadcrumbs of the pages below a team."""
     return [
         ("Teams", reverse("admin:teams")),
-        (shown.name, reverse("admin:team", args=[shown.public_id])),
+        (team.name, reverse("admin:team", args=[team.public_id])),
     ]

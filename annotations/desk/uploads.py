@@ -1,4 +1,7 @@
-"""Uploading: a file, a dry run, its preview, a yes, the result. Nothing is ever half imported."""
+"""Pages of uploads: send a file, see what a dry run would import, confirm, see the result.
+
+An import runs in one transaction: all rows of a file are stored, or none.
+"""
 
 from __future__ import annotations
 
@@ -19,41 +22,43 @@ from annotations.desk.forms import UploadForm
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import stored_source
 from annotations.models import QuestionSet, Response, Upload
-from annotations.models.uploads import LONGEST_NAME, sweep
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, maker, user_id
+from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, get_user_id, require_requester
 from annotations.web.upload_kinds import KINDS, WIZARD, Report, UploadKind
 
 LONGEST_SET_NAME = 190
-"""Characters of a file's name that a set is called by; a number may follow."""
-SOME = 3
-"""Ids of questions that a page shows."""
+"""Most characters of a file's name in the name of a new question set; a number may follow."""
+MAX_IDS_SHOWN = 3
+"""Most question ids that the upload page shows as examples."""
 
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
-    """Take a file, try it, and lead to the preview."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    """Show the upload form of a kind; POST stores the file, tries it, redirects to the preview."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if kind == WIZARD:
         return redirect("admin:import", question_set.public_id)
     if kind not in KINDS:
         raise Http404
-    sort = KINDS[kind]
-    form = UploadForm(sort)
+    upload_kind = KINDS[kind]
+    form = UploadForm(upload_kind)
     if request.method == "POST":
-        # Reading the files comes first: only that tells whether one was too large.
+        # FILES before META: parsing the body sets UPLOAD_TOO_LARGE.
         posted, files = request.POST, request.FILES
         too_large = bool(request.META.get("UPLOAD_TOO_LARGE"))
-        form = UploadForm(sort, posted, files, too_large=too_large)
+        form = UploadForm(upload_kind, posted, files, too_large=too_large)
         if form.is_valid():
-            file, named = form.cleaned_data["file"], form.cleaned_data.get("columns", "")
-            return try_upload(request, question_set, sort, file, form.options(), named)
+            file, columns = form.cleaned_data["file"], form.cleaned_data.get("columns", "")
+            return try_upload(
+                request, question_set, upload_kind, file, form.collect_options(), columns
+            )
     context = {
-        "title": f"Upload {sort.title}",
-        "breadcrumbs": breadcrumbs(question_set),
+        "title": f"Upload {upload_kind.title}",
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
-        "kind": sort,
+        "kind": upload_kind,
         "form": form,
-        "known": _some_questions(question_set) if sort.names_questions else [],
+        "known": _list_first_ids(question_set) if upload_kind.names_questions else [],
     }
     return TemplateResponse(
         request, "annotations/upload.html", context, status=400 if form.errors else 200
@@ -68,10 +73,14 @@ def try_upload(
     options: dict[str, Any],
     columns: str = "",
 ) -> HttpResponseRedirect:
-    """Keep a file that was sent, try to import it, and lead to what it would do."""
-    sweep()
+    """Store a file, try to import it, and redirect to what the import would change.
+
+    `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
+    """
+    # There is no scheduler: each upload deletes those older than a day.
+    delete_old_uploads()
     staged = Upload(
-        owner_id=user_id(request),
+        owner_id=get_user_id(request),
         question_set=question_set,
         kind=kind.slug,
         name=Path(file.name).name[:LONGEST_NAME],
@@ -81,47 +90,49 @@ def try_upload(
     with staged.whole():
         staged.file.save("", file, save=False)
         read_upload(staged, question_set, kind, dry_run=True)
-    return _to_page(question_set, staged)
+    return _redirect_to_upload(question_set, staged)
 
 
-def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Show what the file would do, why it cannot be imported, or what it did."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged = staged_upload(request, question_set, token)
+def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
+    """Show what an upload would change, why it cannot be imported, or what it changed."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    staged = load_upload(request, question_set, token)
     if staged.state == Upload.State.MAPPING:
         return redirect("admin:import-columns", question_set.public_id, staged.public_id)
-    sort = KINDS[staged.kind]
+    kind = KINDS[staged.kind]
     titles = {
-        "bad": f"These {sort.title} cannot be imported",
-        "checked": f"Import {sort.title}?",
-        "done": f"The {sort.title} are imported",
+        "bad": f"These {kind.title} cannot be imported",
+        "checked": f"Import {kind.title}?",
+        "done": f"The {kind.title} are imported",
     }
     context = {
         "title": titles[staged.state],
         "is_wrong": staged.state == Upload.State.BAD,
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
-        "kind": sort,
+        "kind": kind,
         "staged": staged,
         "hidden_problems": staged.n_problems - len(staged.problems),
-        "begins": _begun_version(staged),
+        "begins": _find_new_version(staged),
         "may_grade": staged.state == Upload.State.DONE
-        and sort.door == UploadKind.door
+        and kind.door == UploadKind.door
         and _has_answers(question_set),
     }
     return TemplateResponse(request, "annotations/uploaded.html", context)
 
 
-def _some_questions(question_set: QuestionSet) -> list[str]:
-    """Return the ids of the first questions: nobody who imported a file made them up."""
+def _list_first_ids(question_set: QuestionSet) -> list[str]:
+    """Return the ids of the first questions of the latest version, as examples for the user."""
     version = question_set.latest_version()
     if version is None:
         return []
-    return list(version.questions.order_by("position").values_list("external_id", flat=True)[:SOME])
+    return list(
+        version.questions.order_by("position").values_list("external_id", flat=True)[:MAX_IDS_SHOWN]
+    )
 
 
-def _begun_version(staged: Upload) -> int | None:
-    """Return the number of the version that a checked file begins; None if it begins no further."""
+def _find_new_version(staged: Upload) -> int | None:
+    """Return the number of the version that the import would open; None if it opens none."""
     if staged.state != Upload.State.CHECKED or not KINDS[staged.kind].brings_questions:
         return None
     latest = staged.question_set.latest_version()
@@ -130,18 +141,18 @@ def _begun_version(staged: Upload) -> int | None:
 
 
 def _has_answers(question_set: QuestionSet) -> bool:
-    """Whether there is something to grade."""
+    """Whether the set has answers."""
     return Response.objects.filter(question__version__question_set=question_set).exists()
 
 
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Import the file, on request into a new set; a second click finds it done."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged = staged_upload(request, question_set, token)
+    """Import a checked file, with `into=new` into a new set; a second click changes nothing."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    staged = load_upload(request, question_set, token)
     may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
     if request.POST.get("into") == "new" and may_move:
-        question_set = staged.question_set = _new_set(request, staged.name)
+        question_set = staged.question_set = _create_set(request, staged.name)
         staged.save(update_fields=["question_set"])
     if staged.state == Upload.State.CHECKED and staged.file:
         try:
@@ -149,24 +160,24 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
         except FileGoneError:
             messages.warning(request, f"{staged.name} was discarded; nothing was imported.")
             return redirect("admin:question-set", question_set.public_id)
-    return _to_page(question_set, staged)
+    return _redirect_to_upload(question_set, staged)
 
 
-def _new_set(request: HttpRequest, file: str) -> QuestionSet:
-    """Make a set that is called like a file, with a number if there is such a set."""
-    owner, name = maker(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
-    taken = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
+def _create_set(request: HttpRequest, file: str) -> QuestionSet:
+    """Create a set named after a file, with a number if the user has a set of that name."""
+    owner, name = require_requester(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
+    used = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
     names = (name if number == 1 else f"{name} {number}" for number in count(1))
     return QuestionSet.objects.create(
-        owner_id=owner, name=next(one for one in names if one not in taken)
+        owner_id=owner, name=next(name for name in names if name not in used)
     )
 
 
 @require_POST
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Forget the file."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged_upload(request, question_set, token).delete()
+    """Delete an upload with its file."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    load_upload(request, question_set, token).delete()
     return redirect("admin:question-set", question_set.public_id)
 
 
@@ -175,10 +186,14 @@ class FileGoneError(Http404):
 
 
 def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import the file or try to, and note what became of it; raises `FileGoneError`."""
+    """Import a file, or only try to, and store the report or the problems in the upload.
+
+    Raises `FileGoneError` if the upload was discarded meanwhile.
+    """
     try:
-        report = _imported(upload, into, kind, dry_run=dry_run)
+        report = _import_file(upload, into, kind, dry_run=dry_run)
     except (InputError, FileNotFoundError) as error:
+        # A concurrent request may have imported and deleted the file, which looks like an error.
         if not upload._state.adding and not _is_still_there(upload):
             return
         if isinstance(error, FileNotFoundError):
@@ -186,7 +201,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         upload.report = None
         note_problems(upload, error)
         if kind.slug == WIZARD:
-            # The file stays: perhaps its columns were taken for others than they are.
+            # The file stays: another mapping of its columns may work.
             upload.state = Upload.State.MAPPING
         else:
             upload.state = Upload.State.BAD
@@ -202,9 +217,9 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
 
 
 def _is_still_there(upload: Upload) -> bool:
-    """Whether nobody else has imported the upload meanwhile, which it then says itself.
+    """Whether no other request has imported the upload meanwhile.
 
-    Raises `FileGoneError` if somebody discarded it.
+    If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
     """
     stored = Upload.objects.filter(pk=upload.pk).first()
     if stored is None:
@@ -213,7 +228,7 @@ def _is_still_there(upload: Upload) -> bool:
 
 
 def note_problems(upload: Upload, error: InputError) -> None:
-    """Keep what is wrong with the file, in words for its page."""
+    """Set the problems of an upload, as JSON for its page; does not save."""
     upload.n_problems = error.total
     upload.problems = [
         {
@@ -227,23 +242,31 @@ def note_problems(upload: Upload, error: InputError) -> None:
     ]
 
 
-def _imported(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
-    """Import the file; what a dry run has read of it is not read again."""
+def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
+    """Import the file and return the report.
+
+    Kinds with a stage keep the rows that a dry run has checked, so that the import after it does
+    not read the file again.
+    """
     options = upload.options
     if kind.stage is None:
         source = stored_source(upload.name, upload.opened, upload.file.size)
-        who = {"imported_by": upload.owner_id} if kind.knows_who else {}
-        return kind.load(into, source, dry_run=dry_run, **_columns(upload, kind), **options, **who)
+        user = {"imported_by": upload.owner_id} if kind.knows_who else {}
+        return kind.load(
+            into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
+        )
     stage = kind.stage
-    of_reading = {name: options[name] for name in stage.options if name in options}
-    of_storing = {name: value for name, value in options.items() if name not in of_reading}
-    of_storing["imported_by"] = upload.owner_id
+    reading_options = {name: options[name] for name in stage.options if name in options}
+    storing_options = {
+        name: value for name, value in options.items() if name not in reading_options
+    }
+    storing_options["imported_by"] = upload.owner_id
     if upload.checked:
         with upload.checked_path() as path, stage.kind.opened(path) as rows:
-            return stage.store(into, rows, dry_run=dry_run, **of_storing)
+            return stage.store(into, rows, dry_run=dry_run, **storing_options)
     source = stored_source(upload.name, upload.opened, upload.file.size)
-    with stage.read(source, **_columns(upload, kind), **of_reading) as rows:
-        report = stage.store(into, rows, dry_run=dry_run, **of_storing)
+    with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
+        report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:
             with TemporaryDirectory(prefix="upload-") as folder:
                 path = Path(folder) / "rows"
@@ -252,20 +275,22 @@ def _imported(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: b
         return report
 
 
-def _columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
+def _parse_columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
+    """Return the keyword argument `columns` of the reader; {} without other column names."""
     return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}
 
 
-def staged_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
-    """Return what this user uploaded into this set; else it does not exist."""
+def load_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+    """Return the user's own upload into this set; Http404 for any other token."""
     try:
-        found = question_set.uploads.filter(public_id=token, owner_id=user_id(request)).first()
-    except ValidationError:  # no id at all
+        upload = question_set.uploads.filter(public_id=token, owner_id=get_user_id(request)).first()
+    except ValidationError:  # the token is not a UUID
         raise Http404 from None
-    if found is None:
+    if upload is None:
         raise Http404("it was discarded, or a day has passed")
-    return found
+    return upload
 
 
-def _to_page(question_set: QuestionSet, upload: Upload) -> HttpResponseRedirect:
+def _redirect_to_upload(question_set: QuestionSet, upload: Upload) -> HttpResponseRedirect:
+    """Redirect to the page of an upload."""
     return redirect("admin:uploaded", question_set.public_id, upload.public_id)

@@ -1,36 +1,42 @@
-"""Making a question set by hand: its order, what is missing, what changed between versions.
+"""Editing of question sets: order, findings, translations, differences between versions.
 
-    with draft_of(question_set) as draft:      # locked: who else edits or imports waits
+    with draft_of(question_set) as draft:      # locks the set for other editors and imports
         order = Order.of(draft)
         order.move(question, -1)
         order.save(draft)
-    findings(draft)                            # what stands between a draft and its publishing
-    add_language(draft, "ar")                  # and a Sheet holds what is said in it
-    differences(older, newer)                  # what changed, in words
+    findings(draft)                            # what is missing or odd before publishing
+    add_language(draft, "ar")                  # a Sheet holds the translations
+    differences(older, newer)                  # what changed between two versions
 
-All doors use these: the pages of the editor, the API, the commands.
+The pages of the editor, the REST API and the commands all use these.
 """
 
-from annotations.editing.checks import Finding, blocking, findings
-from annotations.editing.consent import consent_template
-from annotations.editing.deleting import Hanging, delete_item, hanging
+from annotations.editing.checks import Finding, list_blocking_findings, list_findings
+from annotations.editing.consent import select_consent_template
+from annotations.editing.deletion import Dependents, count_dependents, delete_item
 from annotations.editing.differences import Change, Part, differences
-from annotations.editing.drafts import PublishedError, StaleError, draft_of, free_id, seen
+from annotations.editing.drafts import (
+    PublishedError,
+    StaleError,
+    find_free_id,
+    hash_fields,
+    lock_draft,
+)
 from annotations.editing.images import attach_image, drop_image
 from annotations.editing.order import Order
-from annotations.editing.translating import (
+from annotations.editing.translation import (
     Progress,
     Sheet,
     add_language,
-    progress,
+    load_rows,
+    measure_progress,
     remove_language,
-    rows_of,
 )
 
 __all__ = [
     "Change",
+    "Dependents",
     "Finding",
-    "Hanging",
     "Order",
     "Part",
     "Progress",
@@ -39,17 +45,17 @@ __all__ = [
     "StaleError",
     "add_language",
     "attach_image",
-    "blocking",
-    "consent_template",
+    "count_dependents",
     "delete_item",
     "differences",
-    "draft_of",
     "drop_image",
-    "findings",
-    "free_id",
-    "hanging",
-    "progress",
+    "find_free_id",
+    "hash_fields",
+    "list_blocking_findings",
+    "list_findings",
+    "load_rows",
+    "lock_draft",
+    "measure_progress",
     "remove_language",
-    "rows_of",
-    "seen",
+    "select_consent_template",
 ]

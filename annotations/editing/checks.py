@@ -1,32 +1,41 @@
-"""What stands between a draft and its publishing: what is missing blocks, what is odd is said."""
+"""Checks of a draft before it is published: errors block publishing, warnings do not."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from annotations.editing.consent import tells_of_signals
-from annotations.editing.translating import Sheet, rows_of
+from annotations.editing.consent import has_signals_notice
+from annotations.editing.translation import Sheet, rows_among, sheets_of
 from annotations.languages import name_of
-from annotations.models import Passage, Question, QuestionSetVersion, Response, counts_signals
-from annotations.models.questions import folded
+from annotations.models import Passage, Question, QuestionSetVersion, Response, is_counting_signals
+from annotations.models.questions import normalize_text
 from annotations.web.formatting import LONGEST_FORMATTED
 
-LISTED = 100
-"""Findings of one code that are listed one by one; of the rest only the number is told."""
+MOST_LISTED = 100
+"""Most findings of one code that are listed."""
+FEWEST_GRADED = 5
+"""Graded questions that a worker's rank needs; that of `evaluation.consensus`."""
 TO_FILL_IN = re.compile(r"\[[^\[\]\n]{1,80}\](?!\()")
+"""A gap in square brackets that is not the text of a link."""
 WITH_KEY = (Question.Role.ATTENTION, Question.Role.GOLD)
+"""Roles of questions that need a right answer."""
 
 Level = Literal["error", "warning"]
 
-WORDS: dict[str, tuple[Level, str]] = {
+MESSAGES: dict[str, tuple[Level, str]] = {
     "no_question": ("error", "There is no question."),
     "none_graded": (
         "error",
         "All questions are practice or attention checks, which are not graded: add one that is.",
+    ),
+    "few_graded": (
+        "warning",
+        f"There are fewer than {FEWEST_GRADED} graded questions. A worker's rank needs answers to "
+        f"{FEWEST_GRADED}, so no worker can be ranked. Add graded questions.",
     ),
     "no_text": ("error", "The question has no text."),
     "one_choice": ("error", "There is only one choice: add another, or ask for a text."),
@@ -69,14 +78,15 @@ WORDS: dict[str, tuple[Level, str]] = {
         "The question has no text: only its id came with a file of answers.",
     ),
 }
+"""Level and sentence of each finding, by its code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is missing or odd; `code` is a key of `WORDS`.
+    """One thing that is missing or odd; `code` is a key of `MESSAGES`.
 
-    `item` is what it is about, None for the version itself; `what` quotes the place. `language` is
-    that of the translation that it is about, "" for the texts themselves.
+    `item` is the passage or question concerned, None for the version itself. `what` quotes the
+    text concerned. `language` is that of a translation, "" for the original texts.
     """
 
     code: str
@@ -86,74 +96,96 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """Whether the version is not published while it is there."""
-        return WORDS[self.code][0] == "error"
+        """Whether it prevents publishing."""
+        return MESSAGES[self.code][0] == "error"
 
     @property
     def words(self) -> str:
-        """The sentence for people."""
-        return WORDS[self.code][1]
+        """The sentence for the editor."""
+        return MESSAGES[self.code][1]
 
 
-def findings(version: QuestionSetVersion) -> list[Finding]:
-    """Return all that is missing or odd, what blocks first, each in the order of the version."""
-    found = [*_of_version(version), *_of_passages(version), *_of_questions(version)]
+def list_findings(
+    version: QuestionSetVersion,
+    passages: Sequence[Passage] | None = None,
+    questions: Sequence[Question] | None = None,
+    sheets: Sequence[Sheet] | None = None,
+) -> list[Finding]:
+    """Return all findings: errors first, otherwise in the order of the version.
+
+    Pass all `passages` and `questions` in their order, and the `sheets_of` them, if they are loaded
+    already.
+    """
+    if passages is None:
+        passages = list(version.passages.order_by("position", "pk"))
+    if questions is None:
+        questions = list(version.questions.order_by("position", "pk"))
+    all_findings = [
+        *_check_version(version, questions),
+        *_check_passages(passages, questions),
+        *_check_questions(version, questions),
+    ]
     if version.languages:
-        found.extend(_of_languages(version))
-    seen: Counter[str] = Counter()
-    kept = []
-    for one in found:
-        seen[one.code] += 1
-        if seen[one.code] <= LISTED:
-            kept.append(one)
-    if any(count > LISTED and WORDS[code][0] == "error" for code, count in seen.items()):
-        kept.append(Finding("more"))
-    return sorted(kept, key=lambda one: not one.blocks)
+        if sheets is None:
+            sheets = sheets_of(version, rows_among(version, passages, questions))
+        all_findings.extend(_check_languages(version, sheets))
+    counts: Counter[str] = Counter()
+    listed = []
+    for finding in all_findings:
+        counts[finding.code] += 1
+        if counts[finding.code] <= MOST_LISTED:
+            listed.append(finding)
+    if any(count > MOST_LISTED and MESSAGES[code][0] == "error" for code, count in counts.items()):
+        listed.append(Finding("more"))
+    return sorted(listed, key=lambda finding: not finding.blocks)
 
 
-def blocking(version: QuestionSetVersion) -> list[Finding]:
-    """Return what keeps a version from being published."""
-    return [one for one in findings(version) if one.blocks]
+def list_blocking_findings(version: QuestionSetVersion) -> list[Finding]:
+    """Return the findings that prevent publishing."""
+    return [finding for finding in list_findings(version) if finding.blocks]
 
 
-def _of_version(version: QuestionSetVersion) -> Iterator[Finding]:
-    roles = set(version.questions.order_by().values_list("role", flat=True).distinct())
-    if not roles:
+def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -> Iterator[Finding]:
+    n_graded = sum(question.is_graded for question in questions)
+    if not questions:
         yield Finding("no_question")
-    elif not roles & {Question.Role.GRADED, Question.Role.GOLD}:
+    elif not n_graded:
         yield Finding("none_graded")
+    elif n_graded < FEWEST_GRADED:
+        yield Finding("few_graded")
     if not version.consent_text.strip():
         yield Finding("no_consent")
-    elif not tells_of_signals(version.consent_text) and counts_signals(version.question_set):
+    elif not has_signals_notice(version.consent_text) and is_counting_signals(version.question_set):
         yield Finding("signals_untold")
     for text in (version.guidelines, version.consent_text):
-        for place in dict.fromkeys(TO_FILL_IN.findall(text)):
-            yield Finding("to_fill_in", what=place)
+        for gap in dict.fromkeys(TO_FILL_IN.findall(text)):
+            yield Finding("to_fill_in", what=gap)
     if not version.guidelines.strip():
         yield Finding("no_guidelines")
     if not version.spoken:
         yield Finding("no_language")
 
 
-def _of_languages(version: QuestionSetVersion) -> Iterator[Finding]:
+def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
     if not version.spoken:
         yield Finding("unnamed_original")
     elif version.spoken.lower() in map(str.lower, version.languages):
         yield Finding("same_language")
-    rows = rows_of(version)
-    for language in version.languages:
-        for piece in Sheet(version, language, rows).pieces:
+    for sheet in sheets:
+        for piece in sheet.pieces:
             item = None if isinstance(piece.row, QuestionSetVersion) else piece.row
-            said = f"{name_of(language)}: {piece.label.lower()}"
+            label = f"{name_of(sheet.language)}: {piece.label.lower()}"
             if not piece.is_done:
-                yield Finding("untranslated", item, said, language)
+                yield Finding("untranslated", item, label, sheet.language)
             elif piece.is_old:
-                yield Finding("original_changed", item, said, language)
+                yield Finding("original_changed", item, label, sheet.language)
 
 
-def _of_passages(version: QuestionSetVersion) -> Iterator[Finding]:
-    used = set(version.questions.order_by().values_list("passage_id", flat=True).distinct())
-    for passage in version.passages.order_by("position", "pk"):
+def _check_passages(
+    passages: Sequence[Passage], questions: Sequence[Question]
+) -> Iterator[Finding]:
+    used = {question.passage_id for question in questions}
+    for passage in passages:
         if passage.image_id and not passage.image_alt.strip():
             yield Finding("no_alt", passage)
         if not passage.image_id and not passage.text.strip():
@@ -164,29 +196,31 @@ def _of_passages(version: QuestionSetVersion) -> Iterator[Finding]:
             yield Finding("unused_passage", passage)
 
 
-def _of_questions(version: QuestionSetVersion) -> Iterator[Finding]:
-    # Where answers came as a file, their questions may be without texts, and are no less graded.
+def _check_questions(
+    version: QuestionSetVersion, questions: Sequence[Question]
+) -> Iterator[Finding]:
+    # Imported answers may come without the texts of their questions, and are graded all the same.
     answered = Response.objects.filter(question__version=version).exists()
-    before: set[tuple[int | None, str]] = set()
-    for question in version.questions.order_by("position", "pk"):
+    earlier: set[tuple[int | None, str]] = set()
+    for question in questions:
         if not question.text.strip():
             yield Finding("no_text_answered" if answered else "no_text", question)
             continue
-        key = (question.passage_id, folded(question.text))
-        if key in before:
+        key = (question.passage_id, normalize_text(question.text))
+        if key in earlier:
             yield Finding("same_question", question)
-        before.add(key)
-        yield from _of_answering(question)
+        earlier.add(key)
+        yield from _check_answering(question)
 
 
-def _of_answering(question: Question) -> Iterator[Finding]:
+def _check_answering(question: Question) -> Iterator[Finding]:
     if question.kind == Question.Kind.CHOICE:
-        choices = [folded(choice) for choice in question.choices]
+        choices = [normalize_text(choice) for choice in question.choices]
         if len(choices) < 2:
             yield Finding("one_choice", question)
         elif len(set(choices)) < len(choices):
             yield Finding("same_choice", question)
-        # A right answer of a graded question may be one of a data set, under a letter.
+        # For a graded question the right answer may come from a data set, as a letter.
         has_key = question.role != Question.Role.GRADED and question.accepted_answers
         if has_key and not any(map(question.accepts, question.choices)):
             yield Finding("key_no_choice", question)

@@ -1,4 +1,4 @@
-"""A text to begin a consent with: it names what is collected, and says what is still to be said."""
+"""Templates of consent texts: what is collected is filled in, the rest is left as gaps."""
 
 from __future__ import annotations
 
@@ -146,23 +146,23 @@ ARABIC: Final = """\
 
 TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
 
-TELLING: Final = re.compile(
+PASTING: Final = re.compile(
     r"\bpast(e|ing)|ein(ge|zu)?füg|لصق|\bcoll(er|é|ag|ez)|\bpeg(ar|ad|a|ue)|incoll|\bcol(ar|ad|ag)"
     "|plak|wklej"
     "|встав|yapıştır|粘贴|貼|ペースト|붙여",
     re.IGNORECASE,
 )
-"""The word for pasting, in the languages in which most texts are written."""
+"""A word for pasting, in the most frequent languages."""
 
 
-def consent_template(language: str) -> str:
-    """Return the text for a language as in BCP 47; in English where there is none.
+def select_consent_template(language: str) -> str:
+    """Return the template for a language (BCP 47 tag); in English if there is none.
 
-    What stands in square brackets is to be filled in, and the checks say where.
+    Its gaps are in square brackets; the checks list them.
     """
     return TEMPLATES.get(language.lower().partition("-")[0], ENGLISH)
 
 
-def tells_of_signals(text: str) -> bool:
-    """Whether a consent text seems to tell that pastes are counted."""
-    return TELLING.search(text) is not None
+def has_signals_notice(text: str) -> bool:
+    """Return whether a consent text seems to say that pastes are counted."""
+    return PASTING.search(text) is not None

@@ -1,4 +1,4 @@
-"""What changed between two versions of a set, in words."""
+"""Differences between two versions of a question set, as texts for people."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any, Literal
 from annotations.models import Passage, Question, QuestionSetVersion
 
 MOST_WORDS = 5_000
-"""Words of a text that are compared one by one; a longer one is shown as it was and as it is."""
+"""Most tokens of a text that is compared word by word; a longer one is shown old and new."""
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
-Kind = Literal["same", "gone", "new"]
-How = Literal["new", "gone", "changed", "moved"]
+PartKind = Literal["same", "gone", "new"]
+ChangeKind = Literal["new", "gone", "changed", "moved"]
 
-OF_VERSION = {
+VERSION_FIELDS = {
     "language": "Language",
     "guidelines": "Guidelines",
     "consent_text": "Consent text",
 }
-OF_PASSAGES = {
+"""Labels of the fields that are compared."""
+PASSAGE_FIELDS = {
     "title": "Title",
     "text": "Text",
     "format": "Formatting",
@@ -30,7 +31,7 @@ OF_PASSAGES = {
     "image_alt": "The image in words",
     "language": "Language",
 }
-OF_QUESTIONS = {
+QUESTION_FIELDS = {
     "text": "Text",
     "role": "Role",
     "kind": "How it is answered",
@@ -46,41 +47,45 @@ OF_QUESTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a text: in both, only in the older, or only in the newer."""
+    """A piece of a text: in both versions, only in the older, or only in the newer."""
 
-    kind: Kind
+    kind: PartKind
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that differs.
+    """One difference.
 
-    `what` is the version, a passage or a question; `name` its id in files, "" for the version.
-    `fields` are the names of the fields that differ, each with its pieces.
+    `what` is version, passage or question; `name` is the item's id in files, "" for the version.
+    `fields` has the label of each field that differs, with its parts.
     """
 
     what: Literal["version", "passage", "question"]
-    how: How
+    how: ChangeKind
     name: str
     fields: list[tuple[str, list[Part]]]
 
 
 def differences(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Change]:
-    """Return what differs, the version first, then passages, then questions, in the new order.
+    """Return the differences: the version first, then passages, then questions, in the new order.
 
-    Items are the same if they have the same id in files. Of what is new or gone all texts are
-    listed; "moved" is what only stands at another place among those that both versions have.
+    Items with the same id in files are the same. All texts of a new or deleted item are listed.
+    An item is "moved" if only its place among the common items changed.
     """
-    changed = _fields(older, newer, OF_VERSION)
-    found = [Change("version", "changed", "", changed)] if changed else []
-    found.extend(_items("passage", _passages(older), _passages(newer), OF_PASSAGES))
-    found.extend(_items("question", _questions(older), _questions(newer), OF_QUESTIONS))
-    return found
+    fields = _compare_fields(older, newer, VERSION_FIELDS)
+    changes = [Change("version", "changed", "", fields)] if fields else []
+    changes.extend(
+        _compare_items("passage", _load_passages(older), _load_passages(newer), PASSAGE_FIELDS)
+    )
+    changes.extend(
+        _compare_items("question", _load_questions(older), _load_questions(newer), QUESTION_FIELDS)
+    )
+    return changes
 
 
-def words(old: str, new: str) -> list[Part]:
-    """Return the pieces of two texts, word by word."""
+def compare_words(old: str, new: str) -> list[Part]:
+    """Return the parts of two texts, word by word."""
     if old == new:
         return [Part("same", old)] if old else []
     before, after = TOKENS.findall(old), TOKENS.findall(new)
@@ -99,37 +104,45 @@ def words(old: str, new: str) -> list[Part]:
     return parts
 
 
-def _passages(version: QuestionSetVersion) -> dict[str, Passage]:
+def _load_passages(version: QuestionSetVersion) -> dict[str, Passage]:
+    """Return the passages of a version by their id in files, in order."""
     rows = version.passages.select_related("image").defer("image__content")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
 
-def _questions(version: QuestionSetVersion) -> dict[str, Question]:
+def _load_questions(version: QuestionSetVersion) -> dict[str, Question]:
+    """Return the questions of a version by their id in files, in order."""
     rows = version.questions.select_related("passage").defer("passage__text")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
 
-def _items(
+def _compare_items(
     what: Literal["passage", "question"],
     older: dict[str, Any],
     newer: dict[str, Any],
     names: dict[str, str],
 ) -> Iterator[Change]:
-    stayed = _stayed([name for name in older if name in newer], [n for n in newer if n in older])
+    """Yield the changes of passages or questions; `names` are the labels of their fields."""
+    unmoved = _find_unmoved(
+        [name for name in older if name in newer], [n for n in newer if n in older]
+    )
     for name, row in newer.items():
         if name not in older:
-            yield Change(what, "new", name, _fields(None, row, names))
-        elif fields := _fields(older[name], row, names):
+            yield Change(what, "new", name, _compare_fields(None, row, names))
+        elif fields := _compare_fields(older[name], row, names):
             yield Change(what, "changed", name, fields)
-        elif name not in stayed:
+        elif name not in unmoved:
             yield Change(what, "moved", name, [])
     for name, row in older.items():
         if name not in newer:
-            yield Change(what, "gone", name, _fields(row, None, names))
+            yield Change(what, "gone", name, _compare_fields(row, None, names))
 
 
-def _stayed(before: list[str], after: list[str]) -> set[str]:
-    """Return a longest row of items that follow each other in the same order in both."""
+def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
+    """Return a long sequence of items that have the same order in both.
+
+    It is not always the longest: difflib matches the longest block first.
+    """
     if before == after:
         return set(before)
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
@@ -138,29 +151,32 @@ def _stayed(before: list[str], after: list[str]) -> set[str]:
     }
 
 
-def _fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
-    found = []
+def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
+    """Return the label and parts of each field that differs; None stands for no item."""
+    parts = []
     for field, name in names.items():
-        old = "" if older is None else _shown(older, field)
-        new = "" if newer is None else _shown(newer, field)
-        plain = older is None or newer is None
-        if old != new and not (plain and field in ("format", "role", "kind")):
-            found.append((name, words(old, new)))
-    return found
+        old = "" if older is None else _format_field(older, field)
+        new = "" if newer is None else _format_field(newer, field)
+        one_sided = older is None or newer is None
+        # A choice from a list has a default; for a new or deleted item it tells nothing.
+        if old != new and not (one_sided and field in ("format", "role", "kind")):
+            parts.append((name, compare_words(old, new)))
+    return parts
 
 
-def _shown(row: Any, field: str) -> str:
+def _format_field(row: Any, field: str) -> str:
+    """Return the value of a field as text."""
     value = getattr(row, field)
     if value is None:
         return ""
     if field in ("format", "role", "kind"):
         return str(getattr(row, f"get_{field}_display")())
     if isinstance(value, list):
-        return "\n".join(_entries(value))
+        return "\n".join(_format_entries(value))
     if field == "image":
         return f"{value} ({value.sha256[:8]})"
     return str(value)
 
 
-def _entries(values: list[Any]) -> Iterable[str]:
+def _format_entries(values: list[Any]) -> Iterable[str]:
     return (" | ".join(value) if isinstance(value, list) else str(value) for value in values)

@@ -1,4 +1,4 @@
-"""The draft of a set, for one editor at a time."""
+"""The draft of a question set, for one editor at a time."""
 
 from __future__ import annotations
 
@@ -15,39 +15,43 @@ from annotations.models import QuestionSet, QuestionSetVersion
 
 
 class PublishedError(Exception):
-    """The version was published, perhaps a moment ago: it keeps its words."""
+    """The version was published, perhaps a moment ago; its texts cannot change."""
 
 
 class StaleError(Exception):
-    """Somebody else changed it since it was read; nothing was stored."""
+    """The row was changed by another user since it was read; nothing was stored."""
 
 
 @contextmanager
-def draft_of(question_set: QuestionSet, *, anew: bool = False) -> Iterator[QuestionSetVersion]:
-    """Yield the draft inside a transaction that holds the lock of the set.
+def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[QuestionSetVersion]:
+    """Yield the draft of a question set, in a transaction that locks the set.
 
-    A set without any version gets its first one. Where the latest version is published,
-    `PublishedError` is raised, unless `anew` asks for the next version, as its copy.
+    A set without a version gets its first one. If the latest version is published, raises
+    `PublishedError`; with `anew`, a copy of it becomes the next version instead.
     """
     with transaction.atomic():
-        mine = locked(question_set)
-        latest = mine.latest_version()
+        locked_set = locked(question_set)
+        latest = locked_set.latest_version()
         if latest is not None and latest.is_published and not anew:
             raise PublishedError
-        yield mine.draft()
+        yield locked_set.draft()
 
 
-def seen(row: Any, fields: Iterable[str]) -> str:
-    """Return a mark of what some fields of a row hold: it changes when one of them does."""
+def hash_fields(row: Any, fields: Iterable[str]) -> str:
+    """Return a short hash of some fields of a row; it changes when a value does.
+
+    A form carries it, so that a change made meanwhile is noticed.
+    """
     values = {name: getattr(row, name) for name in fields}
+    # `default` covers dates, decimals and related objects.
     text = json.dumps(values, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def free_id(taken: Iterable[str], letter: str) -> str:
-    """Return an id that no file and no answer of the version uses, such as q7."""
-    used = set(taken)
-    number = len(used) + 1
-    while f"{letter}{number}" in used:
+def find_free_id(used_ids: Iterable[str], letter: str) -> str:
+    """Return an id such as q7 that is not among `used_ids`."""
+    ids = set(used_ids)
+    number = len(ids) + 1
+    while f"{letter}{number}" in ids:
         number += 1
     return f"{letter}{number}"

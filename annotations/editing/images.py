@@ -1,4 +1,4 @@
-"""The picture of a passage of a draft."""
+"""The image of a passage of a draft."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from annotations.exchange.reading.images import CheckedImage
 from annotations.models import Image, Passage
 
 
-def attach_image(passage: Passage, checked: CheckedImage) -> None:
-    """Give a passage that picture; the one it had goes if no version shows it any more."""
+def attach_image(passage: Passage, image_data: CheckedImage) -> None:
+    """Set the image of a passage; delete the previous one if no version shows it any more."""
     image, _ = Image.objects.get_or_create(
         question_set_id=passage.version.question_set_id,
-        sha256=checked.sha256,
+        sha256=image_data.sha256,
         defaults={
-            "content": checked.content,
-            "media_type": checked.media_type,
-            "width": checked.width,
-            "height": checked.height,
+            "content": image_data.content,
+            "media_type": image_data.media_type,
+            "width": image_data.width,
+            "height": image_data.height,
         },
     )
-    _change(passage, image)
+    _set_image(passage, image)
 
 
 def drop_image(passage: Passage) -> None:
-    """Take the picture away."""
-    _change(passage, None)
+    """Remove the image of a passage."""
+    _set_image(passage, None)
 
 
-def sweep_images(question_set_id: int) -> None:
-    """Remove the pictures of a set that no passage of any version shows."""
+def delete_unused_images(question_set_id: int) -> None:
+    """Delete the images of a question set that no passage of any version shows."""
     Image.objects.filter(question_set=question_set_id, passages=None).delete()
 
 
-def _change(passage: Passage, image: Image | None) -> None:
+def _set_image(passage: Passage, image: Image | None) -> None:
     passage.image = image
     passage.save(update_fields=["image"])
-    sweep_images(passage.version.question_set_id)
+    delete_unused_images(passage.version.question_set_id)

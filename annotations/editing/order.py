@@ -1,100 +1,111 @@
-"""The order of a version: its passages, and the questions of each."""
+"""The order of passages in a version, and of the questions of each."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from annotations.exchange.importing.target import BATCH
 from annotations.models import Passage, Question, QuestionSetVersion
 
-Place = int | None
-"""The key of a passage, None for questions without one, which come last."""
+PassageKey = int | None
+"""The key of a passage; None for questions without one, which come last."""
 
 
 @dataclass
 class Order:
-    """Primary keys in their order; `questions` has an entry for every passage, and for None."""
+    """The order of a version, as primary keys.
+
+    `questions` has an entry for every passage, and for None.
+    """
 
     passages: list[int]
-    questions: dict[Place, list[int]] = field(default_factory=dict)
+    questions: dict[PassageKey, list[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, version: QuestionSetVersion) -> Order:
-        """Return the order as it is stored."""
-        passages = list(version.passages.order_by("position", "pk").values_list("pk", flat=True))
-        order = cls(passages, {key: [] for key in (*passages, None)})
-        rows = version.questions.order_by("position", "pk").values_list("pk", "passage_id")
-        for key, passage in rows:
-            order.questions[passage].append(key)
+        """Load the stored order."""
+        passages = version.passages.order_by("position", "pk").only("pk")
+        return cls.of_rows(passages, version.questions.order_by("position", "pk").only("passage"))
+
+    @classmethod
+    def of_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
+        """Build the order from all passages and questions of a version, passed in their order."""
+        keys = [passage.pk for passage in passages]
+        order = cls(keys, {key: [] for key in (*keys, None)})
+        for question in questions:
+            order.questions[question.passage_id].append(question.pk)
         return order
 
     @property
     def seen(self) -> str:
-        """A mark of this order: it changes when any other order is stored."""
-        text = repr((self.passages, [self.questions[place] for place in self._places()]))
+        """A short hash of this order; it changes when another order is stored."""
+        text = repr((self.passages, [self.questions[key] for key in self._list_passage_keys()]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def move(self, item: Passage | Question, step: int) -> bool:
-        """Move it one place up (-1) or down (1); False if there is no further place.
+        """Move an item one place up (-1) or down (1); return False if it is at the end.
 
-        A question at the edge of its passage goes on into the next one.
+        A question at the edge of its passage moves into the next passage.
         """
         if isinstance(item, Passage):
-            at = self.passages.index(item.pk)
-            if not 0 <= at + step < len(self.passages):
+            index = self.passages.index(item.pk)
+            if not 0 <= index + step < len(self.passages):
                 return False
-            self.passages.insert(at + step, self.passages.pop(at))
+            self.passages.insert(index + step, self.passages.pop(index))
             return True
-        mine = self.questions[item.passage_id]
-        at = mine.index(item.pk)
-        if 0 <= at + step < len(mine):
-            mine.insert(at + step, mine.pop(at))
+        siblings = self.questions[item.passage_id]
+        index = siblings.index(item.pk)
+        if 0 <= index + step < len(siblings):
+            siblings.insert(index + step, siblings.pop(index))
             return True
-        places = self._places()
-        beside = places.index(item.passage_id) + step
-        if not 0 <= beside < len(places):
+        passage_keys = self._list_passage_keys()
+        new_index = passage_keys.index(item.passage_id) + step
+        if not 0 <= new_index < len(passage_keys):
             return False
-        mine.remove(item.pk)
-        there = self.questions[places[beside]]
-        there.insert(len(there) if step < 0 else 0, item.pk)
+        siblings.remove(item.pk)
+        target = self.questions[passage_keys[new_index]]
+        target.insert(len(target) if step < 0 else 0, item.pk)
         return True
 
-    def put(self, item: Passage | Question, before: int | None, place: Place = None) -> None:
-        """Put it before another, or last if `before` is None; a question into that passage.
+    def put(self, item: Passage | Question, before: int | None, passage: PassageKey = None) -> None:
+        """Move an item before another, or to the end if `before` is None.
 
-        Raises ValueError for a neighbour that is not there.
+        A question moves into that `passage`. Raises ValueError if the other item is not there.
         """
         if isinstance(item, Passage):
             self.passages.remove(item.pk)
             _insert(self.passages, item.pk, before)
             return
-        if place not in self.questions:
+        if passage not in self.questions:
             raise ValueError("there is no such passage")
         self.questions[item.passage_id].remove(item.pk)
-        _insert(self.questions[place], item.pk, before)
+        _insert(self.questions[passage], item.pk, before)
 
     def save(self, version: QuestionSetVersion) -> None:
-        """Store it; only what stands elsewhere than before is written."""
-        placed = {key: number for number, key in enumerate(self.passages, 1)}
+        """Store the order; only rows that changed are written."""
+        numbers = {key: number for number, key in enumerate(self.passages, 1)}
         passages = []
         for passage in version.passages.only("pk", "version", "position"):
-            if passage.position != placed[passage.pk]:
-                passage.position = placed[passage.pk]
+            if passage.position != numbers[passage.pk]:
+                passage.position = numbers[passage.pk]
                 passages.append(passage)
         Passage.objects.bulk_update(passages, ["position"], batch_size=BATCH)
-        at: dict[int, tuple[Place, int]] = {}
-        for place in self._places():
-            for key in self.questions[place]:
-                at[key] = (place, len(at) + 1)
+        positions: dict[int, tuple[PassageKey, int]] = {}
+        for passage_key in self._list_passage_keys():
+            # Positions run through the whole version, not within each passage.
+            for key in self.questions[passage_key]:
+                positions[key] = (passage_key, len(positions) + 1)
         questions = []
         for question in version.questions.only("pk", "version", "position", "passage"):
-            if (question.passage_id, question.position) != at[question.pk]:
-                question.passage_id, question.position = at[question.pk]
+            if (question.passage_id, question.position) != positions[question.pk]:
+                question.passage_id, question.position = positions[question.pk]
                 questions.append(question)
         Question.objects.bulk_update(questions, ["position", "passage"], batch_size=BATCH)
 
-    def _places(self) -> list[Place]:
+    def _list_passage_keys(self) -> list[PassageKey]:
+        """Return the keys of the passages, and None for questions without one."""
         return [*self.passages, None]
 
 

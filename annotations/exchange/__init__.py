@@ -1,4 +1,4 @@
-"""From the bytes of a file to records, and from rows to the files of an output folder.
+"""Files to records, and rows to files.
 
 A file of answers passes five stages, each a module that knows nothing of the next:
 
@@ -19,11 +19,7 @@ workbooks, and `folder` writes all files or none.
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.problems import InputError, Problem
-from annotations.exchange.reading.answer_grades import (
-    AnswerGrade,
-    GradeFile,
-    read_answer_grades,
-)
+from annotations.exchange.reading.answer_grades import AnswerGrade, GradeFile, read_answer_grades
 from annotations.exchange.reading.answers import (
     AnswerFile,
     ModelAnswerFile,

@@ -1,10 +1,14 @@
-"""What is decided of people's work and paid for it: rows that are added and never changed.
+"""Decisions about submissions, and payments to workers: rows that are added and never changed.
 
-`deciding` keeps who approved or rejected a submission, when and why, and the newest row counts;
-`files` takes decisions in from a file, whole or not at all, `appealing` what a rejected worker
-writes back, and `log` is all of it as a table. `bonuses` plans, confirms and claims payments, each
-sent at most once, `parts` those of a part of the pay; `confirming` asks for the sum that was shown,
-and `tallies` counts what stands where. To a panel goes what `exporting` puts into lists
-(`handing_over` has their lines), or what `sending` brings there; `settling` takes in what came of
-it.
+- `deciding` stores who approved or rejected a submission, when and why; the newest row counts.
+- `files` imports decisions from a file: all rows or none.
+- `appealing` stores appeals of rejected workers and the answers to them.
+- `log` lists all decisions of a version as a table.
+- `bonuses` plans, confirms and claims payments; each is sent at most once.
+- `parts` does the same for partial payments.
+- `confirming` compares the total that a person saw with the total that would be paid.
+- `tallies` sums payments by round and by list.
+- `exporting` writes the lists for a panel; `handing_over` formats their lines.
+- `sending` transmits payments and decisions through the panel's REST API.
+- `settling` imports what the panel reported about payments.
 """

@@ -1,14 +1,14 @@
-"""Bonuses: planned, confirmed by a person, sent once, and what the panel said of them.
+"""Payments to workers: planned, confirmed by a person, sent once, settled by the panel's report.
 
-Everything is an entry of a ledger (`annotations.models.BonusPayment`). What is sent is claimed
-before: the entry "sent" is stored, then the panel is asked. Whatever dies in between, a payment
-that was claimed is never sent again; whether it arrived a person finds out, and settles it.
+Every change is a row of a ledger (`annotations.models.BonusPayment`). The row "sent" is stored
+before the panel is asked to pay. If the process dies in between, a claimed payment is therefore
+never sent again. A person finds out whether it arrived, and settles it.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,20 +16,32 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
-from annotations.ledger.deciding import locked, log_of, newest_of
-from annotations.ledger.sentences import PAYMENTS
+from annotations.ledger.decisions import load_decision_log, lock_submissions
+from annotations.ledger.errors import (
+    CurrencyError,
+    NothingToSendError,
+    OtherAmountError,
+    OtherTotalError,
+    PanelRefusedError,
+    RoundError,
+    UnsettledError,
+)
 from annotations.models import BonusPayment, Decision, QuestionSetVersion
 from annotations.models import Collection as Collecting
 from annotations.models.payments import PART as PART
-from annotations.sentences import CodedError
 
 Event = BonusPayment.Event
 ROUND = "bonus"
+"""The default round."""
 LONGEST_ROUND = 60
+"""Most characters of a round's name."""
 BATCH = 500
+"""Rows of one insert."""
 NO_BATCH = UUID(int=0)
-UNNAMED = "no named currency"
+"""The id of a batch that was not sent."""
+NO_CURRENCY = "no named currency"
 
 STATES = {
     Event.PROPOSED: "planned",
@@ -40,81 +52,21 @@ STATES = {
     Event.FAILED: "failed",
     Event.CANCELLED: "cancelled",
 }
-"""What a payment is after each event; the last of these that stands there says it."""
+"""The state of a payment after each event. The last of these events that it has decides."""
 
-OVER = frozenset({"failed", "cancelled"})
-"""After these the same round may be paid anew."""
+ENDED_STATES = frozenset({"failed", "cancelled"})
+"""In these states the same round may be paid again."""
 
-ON_THE_WAY = frozenset({"sent", "unknown"})
-"""Of these nobody here knows whether the money arrived."""
-
-
-class OtherAmountError(CodedError, ValueError):
-    """A payment of this round stands there with another amount; `payment` is it."""
-
-    sentences = PAYMENTS
-
-    def __init__(self, payment: Payment) -> None:
-        super().__init__(
-            "other_amount",
-            name=payment.name,
-            amount=payment.amount,
-            round=payment.round,
-            state=payment.state,
-        )
-        self.payment = payment
-
-
-class CurrencyError(CodedError, ValueError):
-    """Payments of two currencies would be planned, confirmed or sent together."""
-
-    sentences = PAYMENTS
-
-
-class RoundError(CodedError, ValueError):
-    """A name that no round of bonuses can have."""
-
-    sentences = PAYMENTS
-
-
-class NothingToSendError(RuntimeError):
-    """No payment is confirmed and not sent."""
-
-
-class UnsettledError(CodedError, ValueError):
-    """What is told of a payment does not go with where it stands.
-
-    `payment` is its id; `is_there` says whether there is such a payment at all.
-    """
-
-    sentences = PAYMENTS
-
-    def __init__(self, payment: UUID, code: str, *, is_there: bool = True, **values: Any) -> None:
-        super().__init__(code, payment=payment, **values)
-        self.payment, self.is_there = payment, is_there
-
-
-class OtherTotalError(CodedError, ValueError):
-    """The sum that a person `said` is not that of what would be done; `total` is."""
-
-    sentences = PAYMENTS
-
-    def __init__(self, said: Decimal, total: Decimal) -> None:
-        super().__init__("other_total", said=said, total=total)
-        self.said, self.total = said, total
-
-
-class PanelRefusedError(CodedError, RuntimeError):
-    """The panel said that it paid nothing."""
-
-    sentences = PAYMENTS
+UNRESOLVED_STATES = frozenset({"sent", "unknown"})
+"""In these states it is not known whether the money arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A bonus to the worker of a submission, and where it stands (the values of `STATES`).
+    """A payment to the worker of a submission.
 
-    `submission` is its key, `person` its public id; `by` is who confirmed it.
+    `submission` is the submission's key, `person` its public id, `name` the worker's id on the
+    panel. `state` is a value of `STATES`; `by` names the user who confirmed the payment.
     """
 
     id: UUID
@@ -135,7 +87,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Payments that were claimed together, to be sent by one list."""
+    """Payments that were claimed together and are sent as one list."""
 
     id: UUID
     payments: tuple[Payment, ...]
@@ -143,34 +95,37 @@ class Batch:
     @property
     def total(self) -> Decimal:
         """The sum, without the panel's fee."""
-        return sum((one.amount for one in self.payments), Decimal(0))
+        return sum((payment.amount for payment in self.payments), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
-    """Payments that a person said yes to and that are not sent: those that may be, and the rest."""
+class ConfirmedPayments:
+    """Confirmed payments that were not sent: those that can be sent, and those held back."""
 
     sendable: list[Payment]
     held_back: list[Payment]
 
 
 class Payer(Protocol):
-    """What brings a batch to a panel."""
+    """Pays a batch through a panel."""
 
     def pay(self, batch: Batch) -> str:
-        """Return the panel's reference once it has paid all of it.
+        """Pay all of the batch and return the panel's reference.
 
-        Raises PanelRefusedError where it said that it paid nothing; any other error leaves open
-        whether it did.
+        Raises PanelRefusedError if the panel paid nothing. Any other error leaves open whether it
+        paid.
         """
 
 
-def payments_of(
+def load_payments(
     version: QuestionSetVersion | int,
     submissions: Collection[int] | None = None,
     round_: str | None = None,
 ) -> list[Payment]:
-    """Return the payments to people of a version, in the order in which they were planned."""
+    """Return the payments to workers of a version, in the order of planning.
+
+    `submissions` (keys) and `round_` restrict them.
+    """
     rows = BonusPayment.objects.filter(submission__version=version).order_by("pk")
     if round_ is not None:
         rows = rows.filter(round=round_)
@@ -179,46 +134,55 @@ def payments_of(
     entries: dict[UUID, list[BonusPayment]] = {}
     for row in rows.select_related("submission__worker", "actor"):
         entries.setdefault(row.payment, []).append(row)
-    return [_payment(of) for of in entries.values()]
+    return [_build_payment(events) for events in entries.values()]
 
 
-def confirmed(payments: Iterable[Payment]) -> Confirmed:
-    """Return those that are confirmed, by whether they may be sent.
+def split_confirmed(
+    payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
+) -> ConfirmedPayments:
+    """Return the confirmed payments, split into those that can be sent and those held back.
 
-    Held back is whose work was rejected since the planning. Of somebody who was rejected when the
-    bonus was planned it is meant so: no rule plans that.
+    A payment is held back if the work was rejected after the payment was planned. If the work was
+    already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
+    of submissions with a confirmed payment (`has_confirmed`) if they are loaded already.
     """
-    found = [one for one in payments if one.state == "confirmed"]
-    newest = newest_of({one.submission for one in found})
-    rejected = {key for key, row in newest.items() if row.kind == Decision.Kind.REJECT}
-    log = log_of(rejected)
+    waiting = [payment for payment in payments if payment.state == "confirmed"]
+    if log is None:
+        log = load_decision_log({payment.submission for payment in waiting})
 
-    def is_held_back(one: Payment) -> bool:
-        if one.submission not in rejected:
+    def is_held_back(payment: Payment) -> bool:
+        rows = log.get(payment.submission, ())
+        if not rows or rows[-1].kind != Decision.Kind.REJECT:
             return False
-        stood = [row.kind for row in log[one.submission] if row.created_at <= one.planned_at]
-        return stood[-1:] != [Decision.Kind.REJECT]
+        earlier_kinds = [row.kind for row in rows if row.created_at <= payment.planned_at]
+        return earlier_kinds[-1:] != [Decision.Kind.REJECT]
 
     sendable: list[Payment] = []
     held_back: list[Payment] = []
-    for one in found:
-        (held_back if is_held_back(one) else sendable).append(one)
-    return Confirmed(sendable, held_back)
+    for payment in waiting:
+        (held_back if is_held_back(payment) else sendable).append(payment)
+    return ConfirmedPayments(sendable, held_back)
 
 
-def is_of(payment: Payment, round_: str | None) -> bool:
-    """Whether a payment is of a round; without one, whether it is no part of the pay."""
+def has_confirmed(version: QuestionSetVersion) -> Q:
+    """Return the condition on a decision that its submission has a payment that was confirmed."""
+    rows = BonusPayment.objects.filter(submission__version=version, event=Event.CONFIRMED)
+    return Q(submission__in=rows.values("submission"))
+
+
+def is_in_round(payment: Payment, round_: str | None) -> bool:
+    """Return whether a payment is of the round; without a round, whether it is a bonus."""
     return payment.round != PART if round_ is None else payment.round == round_
 
 
-def currency_of(version: QuestionSetVersion) -> str:
-    """Return in what people of a version are paid; "" where nobody said."""
-    found = Collecting.objects.filter(version=version).values_list("currency", flat=True).first()
-    return found or ""
+def find_currency(version: QuestionSetVersion) -> str:
+    """Return the currency in which workers of a version are paid; "" if none is set."""
+    currency = Collecting.objects.filter(version=version).values_list("currency", flat=True).first()
+    return currency or ""
 
 
-def of_bonus(name: str) -> str:
-    """Return the name of a round of bonuses as it is kept. Raises RoundError."""
+def validate_bonus_round(name: str) -> str:
+    """Return the name of a round of bonuses, stripped. Raises RoundError."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_ROUND:
         raise RoundError("round_too_long", most=LONGEST_ROUND)
@@ -234,30 +198,30 @@ def plan(
     round_: str = ROUND,
     reason: str = "",
 ) -> int:
-    """Plan a bonus for each submission (by its key), all or none; return how many are new.
+    """Plan a bonus for each submission (by key), all or none; return the number of new payments.
 
-    Who has one of this round with the same amount, that is not cancelled or failed, keeps it.
-    Raises OtherAmountError, CurrencyError where the round has payments in another currency than
-    that of the collection, and WithdrawnError.
+    A payment of this round with the same amount stays, unless it is cancelled or failed.
+    Raises OtherAmountError and WithdrawnError. Raises CurrencyError if the round has payments in
+    another currency than the collection.
     """
     with transaction.atomic():
-        # Who changes the currency waits, and so does who plans the same round for others.
+        # Lock the collection: a change of currency and other plans of this round must wait.
         list(Collecting.objects.select_for_update(of=("self",)).filter(version=version))
-        locked(list(amounts))
-        currency = currency_of(version)
+        lock_submissions(list(amounts))
+        currency = find_currency(version)
         _refuse_other_currency(version, round_, currency)
-        before: dict[int, Payment] = {}
-        for one in payments_of(version, list(amounts)):
-            if one.round == round_:
-                before[one.submission] = one  # the last attempt comes last
-        rows = []
+        last_attempts: dict[int, Payment] = {}
+        for payment in load_payments(version, list(amounts)):
+            if payment.round == round_:
+                last_attempts[payment.submission] = payment  # ordered: the last attempt wins
+        entries = []
         for submission, amount in amounts.items():
-            last = before.get(submission)
-            if last is not None and last.state not in OVER:
+            last = last_attempts.get(submission)
+            if last is not None and last.state not in ENDED_STATES:
                 if last.amount != amount:
                     raise OtherAmountError(last)
                 continue
-            rows.append(
+            entries.append(
                 BonusPayment(
                     payment=uuid.uuid4(),
                     event=Event.PROPOSED,
@@ -270,19 +234,22 @@ def plan(
                     attempt=last.attempt + 1 if last else 1,
                 )
             )
-        BonusPayment.objects.bulk_create(rows, batch_size=BATCH)
-        return len(rows)
+        BonusPayment.objects.bulk_create(entries, batch_size=BATCH)
+        return len(entries)
 
 
 def _refuse_other_currency(version: QuestionSetVersion, round_: str, currency: str) -> None:
-    of_round = BonusPayment.objects.filter(submission__version=version, round=round_)
-    others = of_round.exclude(currency=currency).values_list("currency", flat=True).distinct()
+    """Raise CurrencyError if the round has current payments in another currency."""
+    entries = BonusPayment.objects.filter(submission__version=version, round=round_)
+    others = entries.exclude(currency=currency).values_list("currency", flat=True).distinct()
     if not others:
         return
-    for one in payments_of(version, round_=round_):
-        if one.currency != currency and one.state not in OVER:
-            there, now = (name or UNNAMED for name in (one.currency, currency))
-            raise CurrencyError("other_currency", round=round_, there=there, now=now)
+    for payment in load_payments(version, round_=round_):
+        if payment.currency != currency and payment.state not in ENDED_STATES:
+            other_name, currency_name = (
+                name or NO_CURRENCY for name in (payment.currency, currency)
+            )
+            raise CurrencyError("other_currency", round=round_, there=other_name, now=currency_name)
 
 
 def confirm(
@@ -291,18 +258,18 @@ def confirm(
     round_: str | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Say as a person that planned payments are to be paid, and return them.
+    """Confirm planned payments in the name of a person, and return them.
 
-    Without a round those of all bonuses, and no part of the pay. Raises CurrencyError where they
-    have several currencies, which no sum has.
+    Without a round, all bonuses and no partial payments. Raises CurrencyError if they have several
+    currencies, which have no sum.
     """
     return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
-    """Cancel what was not sent, and return it; the same round can be planned anew then.
+    """Cancel payments that were not sent, and return them; their round can be planned again.
 
-    Without a round that of all bonuses, and no part of the pay.
+    Without a round, all bonuses and no partial payments.
     """
     return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
 
@@ -315,25 +282,26 @@ def claim(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Take what may be sent (`confirmed`) to be sent now: nobody else gets any of it, at no time.
+    """Claim the payments that can be sent (`confirmed`); each can be claimed once only.
 
-    At most `most`, the oldest first, and those of `submissions` only where they are given. Without
-    a round all bonuses, and no part of the pay. Raises OtherTotalError where their sum is not
-    `total`, and CurrencyError where they have several currencies.
+    At most `most`, the oldest first; restricted to `submissions` if these are passed. Without a
+    round, all bonuses and no partial payments. Raises OtherTotalError if their sum is not
+    `total`, and CurrencyError if they have several currencies.
     """
     with transaction.atomic():
         batch = _advance(
             version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most
         )
+        # Raised inside the transaction, so that the claim is rolled back.
         if batch.payments and total is not None and batch.total != total:
             raise OtherTotalError(total, batch.total)
         return batch
 
 
-def claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
-    """Return what was claimed together, to write its list once more; without payments if none."""
-    found = tuple(one for one in payments_of(version) if one.batch == batch)
-    return Batch(batch, found)
+def load_claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
+    """Return the payments of a claimed batch, to write its list again; empty if there is none."""
+    payments = tuple(payment for payment in load_payments(version) if payment.batch == batch)
+    return Batch(batch, payments)
 
 
 def pay(
@@ -346,87 +314,93 @@ def pay(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Claim confirmed payments (as `claim` does), have a panel pay them, and settle them.
+    """Claim confirmed payments (see `claim`), have a panel pay them, and settle them.
 
-    Each payment is asked for at most once, whoever presses how often, and wherever this dies.
-    Raises NothingToSendError, and what `hand_over` does.
+    Each payment is requested at most once, also after repeated clicks or a crash. Raises
+    NothingToSendError, and the errors of `pay_claimed`.
     """
     batch = claim(version, user, round_, most, total, submissions)
-    return hand_over(batch, user, payer)
+    return pay_claimed(batch, user, payer)
 
 
-def hand_over(batch: Batch, user: Any, payer: Payer) -> Batch:
-    """Have a panel pay what was claimed, and settle it. To be called once for each batch.
+def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
+    """Have a panel pay a claimed batch, and settle it. Call it once for each batch.
 
-    Raises NothingToSendError where nothing was; what the panel raises is let out, after the
-    payments were noted as failed (PanelRefusedError) or unknown (anything else).
+    Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
+    payments were marked failed (PanelRefusedError) or unknown (any other error).
     """
     if not batch.payments:
         raise NothingToSendError
     try:
         reference = payer.pay(batch)
+    # Only a refusal proves that no money moved. After any other error the panel may have paid,
+    # so the state is unknown, and a person must look there.
     except PanelRefusedError:
-        note(batch.payments, Event.FAILED, user)
+        add_event(batch.payments, Event.FAILED, user)
         raise
     except Exception as error:
-        note(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
+        add_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
         raise
-    note(batch.payments, Event.PAID, user, reference)
+    add_event(batch.payments, Event.PAID, user, reference)
     return batch
 
 
 def settle(
-    version: QuestionSetVersion, user: Any, told: dict[UUID, tuple[Event, str]]
+    version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
-    """Keep what a panel said of payments that were sent, by their ids: paid or failed.
+    """Store a panel's reports (paid or failed, and a reference) about payments, by payment id.
 
-    Returns how many are new and how many stood there so already. Raises UnsettledError for a
-    payment that was never sent, or of which the opposite was said; nothing is kept then.
+    Returns the number of new reports, and of those that were stored already. Raises UnsettledError
+    for a payment that was never sent or has the opposite report; nothing is stored then.
     """
     with transaction.atomic():
-        known = {one.id: one for one in payments_of(version)}
-        locked_payments = [known[key] for key in told if key in known]
-        locked([one.submission for one in locked_payments], also_withdrawn=True)
-        known = {one.id: one for one in payments_of(version)}  # as they are now
-        new = 0
-        for key, (event, reference) in told.items():
-            one = known.get(key)
-            if one is None:
+        known = {payment.id: payment for payment in load_payments(version)}
+        # Withdrawn workers are locked too: their payment may have been sent before they withdrew.
+        locked_payments = [known[key] for key in reports if key in known]
+        lock_submissions([payment.submission for payment in locked_payments], also_withdrawn=True)
+        # Read again under the lock.
+        known = {payment.id: payment for payment in load_payments(version)}
+        n_new = 0
+        for key, (event, reference) in reports.items():
+            payment = known.get(key)
+            if payment is None:
                 raise UnsettledError(key, "no_payment", is_there=False)
-            if one.state == STATES[event]:
+            if payment.state == STATES[event]:
                 continue
-            if one.state not in ON_THE_WAY:
-                raise UnsettledError(key, "settled_otherwise", state=one.state, event=str(event))
-            note([one], event, user, reference)
-            new += 1
-        return new, len(told) - new
+            if payment.state not in UNRESOLVED_STATES:
+                raise UnsettledError(
+                    key, "settled_otherwise", state=payment.state, event=str(event)
+                )
+            add_event([payment], event, user, reference)
+            n_new += 1
+        return n_new, len(reports) - n_new
 
 
-def note(
+def add_event(
     payments: Iterable[Payment],
     event: Event,
     user: Any,
     reference: str = "",
     batch: UUID | None = None,
 ) -> None:
-    """Add an entry to each payment; IntegrityError where the event stands there already."""
-    rows = [
+    """Add an event to each payment. Raises IntegrityError if one has this event already."""
+    entries = [
         BonusPayment(
-            payment=one.id,
+            payment=payment.id,
             event=event,
-            submission_id=one.submission,
-            amount=one.amount,
-            currency=one.currency,
+            submission_id=payment.submission,
+            amount=payment.amount,
+            currency=payment.currency,
             actor=user,
             reference=reference,
-            round=one.round,
-            attempt=one.attempt,
+            round=payment.round,
+            attempt=payment.attempt,
             batch=batch,
         )
-        for one in payments
+        for payment in payments
     ]
     with transaction.atomic():
-        BonusPayment.objects.bulk_create(rows, batch_size=BATCH)
+        BonusPayment.objects.bulk_create(entries, batch_size=BATCH)
 
 
 def _advance(
@@ -439,34 +413,39 @@ def _advance(
     batch: UUID | None = None,
     most: int | None = None,
 ) -> Batch:
-    """Add an event to all payments in some states (`is_of` a round), locking their submissions."""
+    """Add an event to all payments of a round in the given states, and return them.
 
-    def those() -> Sequence[Payment]:
-        found = [
-            one
-            for one in payments_of(version, submissions)
-            if one.state in states and is_of(one, round_)
+    Locks their submissions. The arguments are those of `claim`.
+    """
+
+    def select() -> Sequence[Payment]:
+        payments = [
+            payment
+            for payment in load_payments(version, submissions)
+            if payment.state in states and is_in_round(payment, round_)
         ]
-        return (confirmed(found).sendable if event == Event.SENT else found)[:most]
+        return (split_confirmed(payments).sendable if event == Event.SENT else payments)[:most]
 
     with transaction.atomic():
-        held = {one.submission for one in those()}
-        locked(list(held), also_withdrawn=True)
-        # Anew: who waited for the lock would otherwise go on with what stood there before.
-        found = [one for one in those() if one.submission in held]
-        currencies = sorted({one.currency for one in found})
+        keys = {payment.submission for payment in select()}
+        lock_submissions(list(keys), also_withdrawn=True)
+        # Read again: while we waited for the lock, another process may have changed the states.
+        payments = [payment for payment in select() if payment.submission in keys]
+        currencies = sorted({payment.currency for payment in payments})
         if len(currencies) > 1 and event != Event.CANCELLED:
             raise CurrencyError(
-                "several_currencies", currencies=", ".join(one or UNNAMED for one in currencies)
+                "several_currencies",
+                currencies=", ".join(name or NO_CURRENCY for name in currencies),
             )
-        note(found, event, user, batch=batch)
-    return Batch(batch or NO_BATCH, tuple(found))
+        add_event(payments, event, user, batch=batch)
+    return Batch(batch or NO_BATCH, tuple(payments))
 
 
-def _payment(entries: Sequence[BonusPayment]) -> Payment:
-    events = {row.event: row for row in entries}
-    last = [event for event in STATES if event in events][-1]
-    first, confirmed = entries[0], events.get(Event.CONFIRMED)
+def _build_payment(entries: Sequence[BonusPayment]) -> Payment:
+    """Build a payment from the rows of its ledger, the oldest first."""
+    by_event = {row.event: row for row in entries}
+    last = [event for event in STATES if event in by_event][-1]
+    first, confirmed = entries[0], by_event.get(Event.CONFIRMED)
     worker = first.submission.worker
     return Payment(
         id=first.payment,
@@ -478,7 +457,7 @@ def _payment(entries: Sequence[BonusPayment]) -> Payment:
         round=first.round,
         attempt=first.attempt,
         state=STATES[last],
-        batch=events[Event.SENT].batch if Event.SENT in events else None,
+        batch=by_event[Event.SENT].batch if Event.SENT in by_event else None,
         by=confirmed.actor.get_username() if confirmed and confirmed.actor else "",
         reason=first.reason,
         person=first.submission.public_id,

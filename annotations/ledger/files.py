@@ -1,4 +1,4 @@
-"""Decisions from a file: every row or none."""
+"""Import of decisions from a file: all rows or none."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, 
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.ledger.bonuses import (
     ROUND,
-    CurrencyError,
-    OtherAmountError,
     confirm,
-    confirmed,
-    currency_of,
-    payments_of,
+    find_currency,
+    load_payments,
     plan,
+    split_confirmed,
 )
-from annotations.ledger.deciding import Wanted, decide_all
+from annotations.ledger.decisions import NewDecision, decide_all
+from annotations.ledger.errors import CurrencyError, OtherAmountError
 from annotations.ledger.sentences import DECISIONS
 from annotations.models import Decision, QuestionSetVersion, Submission
-from annotations.panels.people import contradicted, decided_people
+from annotations.panels.people import describe_contradictions, load_decided_people
 from annotations.panels.sentences import REPORTS
 
 NO_PANEL = "(none)"
-"""What a file calls the panel of people who came in a file that names none."""
+"""The panel's name in a file, for workers who were imported without a panel."""
 
 
 @dataclass(slots=True)
 class DecideReport:
-    """What became of the rows; `n_by_kind` counts the rows of each decision.
+    """The result of an import.
 
-    `kinds` has what is decided of each submission, by its key.
+    `n_by_kind` counts the rows by decision; `kinds` has the decision by submission key.
     """
 
     file: str
@@ -55,11 +54,11 @@ class DecideReport:
 
     @property
     def said_total(self) -> str:
-        """The sum of the bonuses, with its currency where that is known."""
+        """The sum of the bonuses, with its currency if that is known."""
         return f"{self.total} {self.currency}".rstrip()
 
     def lines(self) -> Iterator[str]:
-        """The report for a terminal, a line each."""
+        """Yield the report for a terminal, line by line."""
         yield f"{self.file} into {self.version}"
         yield DECISIONS.text(
             "decisions_in_file",
@@ -83,34 +82,40 @@ class DecideReport:
 
 def decide_by_file(
     version: QuestionSetVersion,
-    given: Readable,
+    source: Readable,
     user: Any,
     *,
     round_: str = ROUND,
     dry_run: bool = False,
 ) -> DecideReport:
-    """Keep the decisions of a file about workers of a version, and its bonuses.
+    """Store the decisions of a file about workers of a version, and their bonuses.
 
-    Who decides writes each amount, and so confirms it; of a round everybody has one.
-
-    Raises `InputError` with every row that will not do; nothing is kept then.
+    The user who decides wrote each amount, so the bonuses are confirmed at once. A worker has one
+    bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
+    `dry_run`, everything is checked and nothing stored.
     """
-    problems = Problems(source_of(given).name)
-    file = read_decisions(given, problems)
+    problems = Problems(source_of(source).name)
+    file = read_decisions(source, problems)
     with transaction.atomic():
-        keys = _submissions(version, file.rows, problems)
+        keys = _match_submissions(version, file.rows, problems)
+        # Sorts the problems, which come from several passes over the file.
         problems.by_line()
         problems.raise_if_any()
-        wanted = [
-            Wanted(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
+        decisions = [
+            NewDecision(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
         ]
-        outcome = decide_all(user, wanted)
+        outcome = decide_all(user, decisions)
         amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
-        n_new_bonuses = _bonuses(version, amounts, user, round_, keys, problems)
-        about = {one.submission for one in wanted}
-        rejected = [keys[row.line] for row in file.rows if _is_rewarded_all_the_same(row)]
-        rewarded = list(_rewarded(version, rejected, round_))
-        otherwise = list(contradicted([p for p in decided_people(version) if p.key in about]))
+        n_new_bonuses = _store_bonuses(version, amounts, user, round_, keys, problems)
+        submissions = {decision.submission for decision in decisions}
+        rejected_with_bonus = [keys[row.line] for row in file.rows if _has_bonus_for_rejected(row)]
+        warnings = list(_warn_bonus_of_rejected(version, rejected_with_bonus, round_))
+        contradictions = list(
+            describe_contradictions(
+                [p for p in load_decided_people(version) if p.key in submissions]
+            )
+        )
+        # After all checks and writes, so that a dry run finds the same problems.
         if dry_run:
             transaction.set_rollback(True)
     counts: dict[str, int] = {}
@@ -127,23 +132,25 @@ def decide_by_file(
         n_bonuses=len(amounts),
         n_new_bonuses=n_new_bonuses,
         total=sum(amounts.values(), Decimal(0)),
-        currency=currency_of(version),
-        warnings=[*file.warnings, *_unkept(file), *rewarded, *otherwise],
+        currency=find_currency(version),
+        warnings=[*file.warnings, *_warn_unused_columns(file), *warnings, *contradictions],
         dry_run=dry_run,
     )
 
 
-def _unkept(file: DecisionFile) -> Iterator[str]:
-    """Tell of columns that are read over, so that a misspelled heading is seen."""
+def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
+    """Warn about unknown columns, so that a misspelled header is noticed."""
     if file.kept_aside:
         yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
 
-def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str) -> Iterator[str]:
-    """Warn of bonuses for who is rejected in the same row: they are meant so, or a slip."""
+def _warn_bonus_of_rejected(
+    version: QuestionSetVersion, rejected: Sequence[int], round_: str
+) -> Iterator[str]:
+    """Warn about bonuses of workers that the same row rejects; this may be a slip."""
     if not rejected:
         return
-    waiting = confirmed(payments_of(version, rejected, round_))
+    waiting = split_confirmed(load_payments(version, rejected, round_))
     n_held, n_paid = len(waiting.held_back), len(waiting.sendable)
     if n_paid:
         yield DECISIONS.text("bonus_of_rejected", n=n_paid)
@@ -151,18 +158,20 @@ def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str)
         yield DECISIONS.text("held_bonus_of_rejected", n=n_held)
 
 
-def _is_rewarded_all_the_same(row: GivenDecision) -> bool:
+def _has_bonus_for_rejected(row: GivenDecision) -> bool:
     return row.decision == Decision.Kind.REJECT and row.bonus is not None
 
 
-def _of_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return those of the panel that a row names; in capitals or small letters if none is so."""
-    named = [(one.worker.panel or NO_PANEL, one) for one in submissions]
-    exactly = [one for name, one in named if name == panel]
-    return exactly or [one for name, one in named if name.casefold() == panel.casefold()]
+def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
+    """Return the submissions of a panel. If no name matches, its case is ignored."""
+    named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
+    exactly = [submission for name, submission in named if name == panel]
+    return exactly or [
+        submission for name, submission in named if name.casefold() == panel.casefold()
+    ]
 
 
-def _bonuses(
+def _store_bonuses(
     version: QuestionSetVersion,
     amounts: dict[int, Decimal],
     user: Any,
@@ -170,13 +179,16 @@ def _bonuses(
     lines: dict[int, int],
     problems: Problems,
 ) -> int:
-    """Plan and confirm the bonuses of a file; return how many are new."""
+    """Plan and confirm the bonuses of a file; return the number of new ones.
+
+    `lines` has the submission's key of each line, for the problems.
+    """
     if not amounts:
         return 0
     try:
         plan(version, amounts, user, round_)
     except OtherAmountError as error:
-        line = next(at for at, key in lines.items() if key == error.payment.submission)
+        line = next(number for number, key in lines.items() if key == error.payment.submission)
         problems.add_code(line, "bonus", "bonus_of_other_amount", reason=str(error))
         problems.raise_if_any()
     except CurrencyError as error:
@@ -185,32 +197,32 @@ def _bonuses(
     return len(confirm(version, user, round_, list(amounts)).payments)
 
 
-def _submissions(
+def _match_submissions(
     version: QuestionSetVersion, rows: tuple[GivenDecision, ...], problems: Problems
 ) -> dict[int, int]:
-    """Return the keys of the submissions that rows are about, by their lines."""
-    known: dict[str, list[Submission]] = {}
-    for one in Submission.objects.filter(version=version).select_related("worker"):
-        known.setdefault(one.worker.external_id, []).append(one)
-    found: dict[int, int] = {}
-    taken: dict[int, int] = {}
+    """Return the key of each row's submission, by line. Rows without one match become problems."""
+    by_worker: dict[str, list[Submission]] = {}
+    for submission in Submission.objects.filter(version=version).select_related("worker"):
+        by_worker.setdefault(submission.worker.external_id, []).append(submission)
+    keys: dict[int, int] = {}
+    first_lines: dict[int, int] = {}
     for row in rows:
-        of_id = known.get(row.worker, [])
-        there = _of_panel(of_id, row.panel) if row.panel else of_id
+        same_id = by_worker.get(row.worker, [])
+        matches = _select_panel(same_id, row.panel) if row.panel else same_id
         name = row.worker[:40]
-        if not there:
+        if not matches:
             problems.add_code(
                 row.line, "worker", "worker_took_no_part", worker=name, version=str(version)
             )
-        elif len(there) > 1:
-            panels = ", ".join(one.worker.panel or NO_PANEL for one in there)
+        elif len(matches) > 1:
+            panels = ", ".join(submission.worker.panel or NO_PANEL for submission in matches)
             problems.add_code(
                 row.line, "worker", "worker_of_several_panels", worker=name, panels=panels
             )
-        elif there[0].withdrawn_at or there[0].worker.erased_at:
+        elif matches[0].withdrawn_at or matches[0].worker.erased_at:
             problems.add_code(row.line, "worker", "worker_withdrew", worker=name)
-        elif (earlier := taken.setdefault(there[0].pk, row.line)) != row.line:
+        elif (earlier := first_lines.setdefault(matches[0].pk, row.line)) != row.line:
             problems.add_code(row.line, "worker", "decided_twice", worker=name, first_line=earlier)
         else:
-            found[row.line] = there[0].pk
-    return found
+            keys[row.line] = matches[0].pk
+    return keys

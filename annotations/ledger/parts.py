@@ -1,18 +1,20 @@
-"""Parts of the pay: of who did not pass the practice, and of who failed the attention checks.
+"""Partial payments, for workers who failed the practice or the attention checks.
 
-A part is a payment of a round of its own (`bonuses.PART`): the settings of the collection say how
-much it is, a person plans and confirms it, and it is sent once, by a list or by the panel's own
-interface. Whom somebody approved gets the whole pay, whom somebody rejected none; whom the panel
-has settled got there what they get. None of them is planned, and none is sent where that came
-after the planning.
+A partial payment belongs to a round of its own (`bonuses.PART`). The collection's settings say how
+much it is, a person plans and confirms it, and it is sent once: by a list, or through the panel's
+REST API.
+
+Approved workers get the full pay, rejected workers none. Workers that the panel has settled get
+their pay there. For none of them is a part planned; a part that was planned before is not sent.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -20,24 +22,25 @@ from django.db.models import Q
 
 from annotations.exchange.prolific import PAST_PART
 from annotations.ledger import bonuses
-from annotations.ledger.deciding import locked
+from annotations.ledger.decisions import lock_submissions
 from annotations.ledger.sentences import WHY_PART
 from annotations.models import Collection, QuestionSetVersion, Submission
-from annotations.panels.people import Person, people_of, standing, told_of
+from annotations.panels.people import Person, load_people
 
 State = Submission.State
 SCREENED_OUT, FAILED_CHECKS = "screened_out", "failed_checks"
-WHY = WHY_PART
+PART_REASONS = WHY_PART
+"""Why a worker gets a partial payment, by its kind."""
 ENDED = {
     SCREENED_OUT: Q(state=State.SCREENED_OUT),
     FAILED_CHECKS: Q(state=State.SUBMITTED, failed_checks=True),
 }
-"""Who gets which part, if any: by how their way ended."""
+"""The submissions with a right to each kind of partial payment, by how they ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part that somebody could be paid; `kind` is a key of `WHY`."""
+    """A partial payment that a worker is owed; `kind` is a key of `WHY`."""
 
     person: Person
     kind: str
@@ -46,14 +49,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Who could be paid a part now, and why others are not.
+    """The workers who are owed a partial payment, and the numbers of those who are not.
 
     Attributes
     ----------
-    owed : nothing is planned of them yet. n_without : the settings say no part for them.
-    n_decided : approved or rejected here. n_settled : settled on the panel.
-    n_there : they have one in the ledger that is neither failed nor cancelled.
-    n_unknown : of those who are owed, where they stand on the panel was never taken in.
+    owed : no partial payment is planned for them yet.
+    n_without : the settings name no amount for them.
+    n_decided : approved or rejected here.
+    n_settled : settled on the panel.
+    n_there : their partial payment exists, and is neither failed nor cancelled.
     """
 
     owed: tuple[Part, ...]
@@ -66,130 +70,161 @@ class Parts:
     @property
     def total(self) -> Decimal:
         """The sum, without the panel's fee."""
-        return sum((one.amount for one in self.owed), Decimal(0))
+        return sum((part.amount for part in self.owed), Decimal(0))
 
     @property
     def n_unknown(self) -> int:
-        """Of how many who are owed nobody knows here where they stand on the panel."""
-        return sum(not one.person.status for one in self.owed)
+        """The number of owed workers whose status on the panel was never imported."""
+        return sum(not part.person.status for part in self.owed)
 
     @property
     def counts(self) -> list[tuple[str, int, Decimal]]:
-        """The kind, how many people and how much each, of each kind that somebody is owed."""
-        counts = Counter((one.kind, one.amount) for one in self.owed)
+        """Kind, number of workers and amount for each, one entry for each kind and amount."""
+        counts = Counter((part.kind, part.amount) for part in self.owed)
         return [(kind, n, amount) for (kind, amount), n in sorted(counts.items())]
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """Why, how many people and how much each, of each kind that somebody is owed."""
-        return [(WHY[kind], n, amount) for kind, n, amount in self.counts]
+        """The same as `counts`, with the reason in words instead of the kind."""
+        return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 
-def parts_of(version: QuestionSetVersion) -> Parts:
-    """Return who could be paid a part; the number of queries does not hang on the people."""
+def find_owed_parts(
+    version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
+) -> Parts:
+    """Return the partial payments that are owed; the number of queries is constant.
+
+    Pass all `payments` of the version if they are loaded already.
+    """
     collection = Collection.objects.filter(version=version).first()
     amounts: dict[str, Decimal | None] = {
         SCREENED_OUT: collection.screened_out_pay if collection else None,
         FAILED_CHECKS: collection.failed_checks_pay if collection else None,
     }
-    told, there = told_of(standing(version)), standing_parts(version)
-    owed: list[Part] = []
+    existing = load_current_parts(version, payments)
+    owed: dict[str, list[Part]] = {kind: [] for kind in ENDED}
     counts: Counter[str] = Counter()
-    for kind, ended in ENDED.items():
+    for person in load_people(_select_collected(version).filter(_has_ended())):
+        kind = FAILED_CHECKS if person.handed_in else SCREENED_OUT
         amount = amounts[kind]
-        for person in people_of(_ended(version).filter(ended), told):
-            if person.key in there:
-                counts["there"] += 1
-            elif person.told is not None:
-                counts["decided"] += 1
-            elif person.status in PAST_PART:
-                counts["settled"] += 1
-            elif amount is None:
-                counts["without"] += 1
-            else:
-                owed.append(Part(person, kind, amount))
+        if person.key in existing:
+            counts["there"] += 1
+        elif person.told is not None:
+            counts["decided"] += 1
+        elif person.status in PAST_PART:
+            counts["settled"] += 1
+        elif amount is None:
+            counts["without"] += 1
+        else:
+            owed[kind].append(Part(person, kind, amount))
     return Parts(
-        *(tuple(owed), bonuses.currency_of(version), counts["without"], counts["decided"]),
-        *(counts["settled"], counts["there"]),
+        tuple(chain(*owed.values())),
+        collection.currency if collection else "",
+        *(counts["without"], counts["decided"], counts["settled"], counts["there"]),
     )
 
 
-def standing_parts(version: QuestionSetVersion | int) -> dict[int, bonuses.Payment]:
-    """Return the part of each submission that has one, neither failed nor cancelled, by its key."""
-    found = bonuses.payments_of(version, round_=bonuses.PART)
-    return {one.submission: one for one in found if one.state not in bonuses.OVER}
+def load_current_parts(
+    version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None = None
+) -> dict[int, bonuses.Payment]:
+    """Return the partial payment of each submission with one that is neither failed nor cancelled.
+
+    Pass all `payments` of the version if they are loaded already.
+    """
+    parts = _load_parts(version, payments)
+    return {part.submission: part for part in parts if part.state not in bonuses.ENDED_STATES}
 
 
 def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Plan a part for everybody who is owed one; a second time nothing is new."""
+    """Plan a partial payment for every worker who is owed one; a second call plans nothing new."""
     with transaction.atomic():
-        # Who decides of them waits, and who decided meanwhile is seen.
-        locked(list(_ended(version).filter(_any_end()).values_list("pk", flat=True)))
-        owed = parts_of(version).owed
-        for kind, why in WHY.items():
-            amounts = {one.person.key: one.amount for one in owed if one.kind == kind}
+        # Lock first: a decision in another transaction waits, or is already visible here.
+        lock_submissions(
+            list(_select_collected(version).filter(_has_ended()).values_list("pk", flat=True))
+        )
+        owed = find_owed_parts(version).owed
+        for kind, why in PART_REASONS.items():
+            amounts = {part.person.key: part.amount for part in owed if part.kind == kind}
             if amounts:
                 bonuses.plan(version, amounts, user, bonuses.PART, why)
-        there = standing_parts(version)
-        return bonuses.Batch(bonuses.NO_BATCH, tuple(there[one.person.key] for one in owed))
+        planned = load_current_parts(version)
+        return bonuses.Batch(bonuses.NO_BATCH, tuple(planned[part.person.key] for part in owed))
 
 
-def to_send(version: QuestionSetVersion) -> list[bonuses.Payment]:
-    """Return the confirmed parts that may be sent, the oldest first.
+def _load_parts(
+    version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None
+) -> list[bonuses.Payment]:
+    """Return the partial payments among all payments of a version; loads them if not passed."""
+    if payments is None:
+        return bonuses.load_payments(version, round_=bonuses.PART)
+    return [payment for payment in payments if payment.round == bonuses.PART]
 
-    Left out is who was approved or rejected since, here or on the panel, or was paid there.
+
+def select_sendable_parts(
+    version: QuestionSetVersion,
+    payments: Sequence[bonuses.Payment] | None = None,
+    people: Iterable[Person] | None = None,
+) -> list[bonuses.Payment]:
+    """Return the confirmed partial payments that can be sent, the oldest first.
+
+    Workers who were approved, rejected or paid since the planning are left out, whether here or on
+    the panel. Pass all `payments` and `people` of the version if they are loaded already.
     """
-    found = bonuses.payments_of(version, round_=bonuses.PART)
-    waiting = [one for one in found if one.state == "confirmed"]
-    if not waiting:
+    parts = _load_parts(version, payments)
+    confirmed = [payment for payment in parts if payment.state == "confirmed"]
+    if not confirmed:
         return []
-    with_part = _ended(version).filter(bonus_payments__round=bonuses.PART)
-    past = {
-        one.key
-        for one in people_of(with_part, told_of(standing(version)))
-        if one.told is not None or one.status in PAST_PART
+    if people is None:
+        people = load_people(_select_collected(version).filter(bonus_payments__round=bonuses.PART))
+    settled = {
+        person.key
+        for person in people
+        if person.collected
+        and not person.withdrew
+        and (person.told is not None or person.status in PAST_PART)
     }
-    return [one for one in waiting if one.submission not in past]
+    return [payment for payment in confirmed if payment.submission not in settled]
 
 
-def hold(version: QuestionSetVersion) -> None:
-    """Make who decides of people with a part wait; within a transaction."""
-    locked(list(standing_parts(version)), also_withdrawn=True)
+def lock_submissions_with_part(version: QuestionSetVersion) -> None:
+    """Lock submissions with a partial payment, so that decisions about them wait."""
+    lock_submissions(list(load_current_parts(version)), also_withdrawn=True)
 
 
 def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Take all parts that may be sent, for a list: nobody else gets any of them, at no time."""
+    """Claim all partial payments that can be sent, for a list; each can be claimed once only."""
     with transaction.atomic():
-        hold(version)
-        keys = [one.submission for one in to_send(version)]
+        lock_submissions_with_part(version)
+        keys = [part.submission for part in select_sendable_parts(version)]
         return bonuses.claim(version, user, bonuses.PART, submissions=keys)
 
 
-def panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
-    """Return the ids in a list of parts, by the keys of submissions.
+def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
+    """Return the ids for a list of partial payments, by submission key.
 
-    The panel's ids of the submissions where all are known, else those of the people.
+    These are the panel's ids of the submissions if all are known, else those of the workers.
     """
-    keys = [one.submission for one in batch.payments]
-    found = people_of(Submission.objects.filter(version=version, pk__in=keys), {})
-    by_submission = all(one.submission for one in found)
-    return {one.key: one.submission if by_submission else one.name for one in found}
+    keys = [payment.submission for payment in batch.payments]
+    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    # One list has ids of one type only; the panel refuses a mixture.
+    by_submission = all(person.submission for person in people)
+    return {person.key: person.submission if by_submission else person.name for person in people}
 
 
-def kinds_of(version: QuestionSetVersion) -> dict[int, str]:
-    """Return how the ways ended of those who may be paid a part, by the keys of submissions."""
+def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
+    """Return the kind of partial payment of each submission with a right to one, by its key."""
     return {
         key: kind
         for kind, ended in ENDED.items()
-        for key in _ended(version).filter(ended).values_list("pk", flat=True)
+        for key in _select_collected(version).filter(ended).values_list("pk", flat=True)
     }
 
 
-def _any_end() -> Q:
+def _has_ended() -> Q:
     return ENDED[SCREENED_OUT] | ENDED[FAILED_CHECKS]
 
 
-def _ended(version: QuestionSetVersion) -> Any:
+def _select_collected(version: QuestionSetVersion) -> Any:
     return Submission.objects.filter(
         version=version,
         source=Submission.Source.COLLECTED,

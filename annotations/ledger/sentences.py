@@ -15,23 +15,23 @@ WHY_PART = {
     "screened_out": "did not pass the practice",
     "failed_checks": "failed the attention checks",
 }
-"""Why somebody is paid a part, by how their way ended."""
+"""Why a worker gets a partial payment, by its kind."""
 
 
-def _money(amount: Decimal, currency: str) -> str:
+def _format(amount: Decimal, currency: str) -> str:
     return f"{amount} {currency}".rstrip()
 
 
-def _kinds(kinds: Mapping[str, int]) -> str:
+def _format_counts(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
 
 
-def _no_bonus_left(n_held: int, batch: str) -> str:
+def _explain_no_bonus_left(n_held: int, batch: str) -> str:
     held = f"; left out: {n_held:,} {_HELD_BACK}" if n_held else ""
-    return f"no confirmed bonus is left to be sent{held}{_again(batch)}"
+    return f"no confirmed bonus is left to be sent{held}{_suggest_again(batch)}"
 
 
-def _again(batch: str) -> str:
+def _suggest_again(batch: str) -> str:
     return f"; write its list again with --batch {batch}" if batch else ""
 
 
@@ -59,14 +59,14 @@ PAYMENTS = Sentences(
         ),
     }
 )
-"""Why something is not done with a payment or a decision."""
+"""Errors about payments and decisions."""
 
 LISTS = Sentences(
     {
-        "no_bonus_left": _no_bonus_left,
+        "no_bonus_left": _explain_no_bonus_left,
         "no_part_left": lambda batch: (
             "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
-            f"confirm them with payments --parts --confirm{_again(batch)}"
+            f"confirm them with payments --parts --confirm{_suggest_again(batch)}"
         ),
         "taken_meanwhile": "somebody else took the list at the same moment",
         "no_such_list": "no list of {noun} {key} here",
@@ -81,7 +81,7 @@ LISTS = Sentences(
         "undecided": "in no list: {n:,} of whom nothing is decided",
         "held_back": f"left out: {{n:,}} {_HELD_BACK}",
         "not_confirmed": "in no list: {n:,} planned that nobody confirmed (payments --confirm)",
-        "payments": lambda n, noun, total, currency: f"{n:,} {noun}, {_money(total, currency)}",
+        "payments": lambda n, noun, total, currency: f"{n:,} {noun}, {_format(total, currency)}",
         "list_id": "list {key}",
         "of_mturk": "{n:,} of them are people of Mechanical Turk, whose ids Prolific does not "
         "know: take their lines out, and pay them there",
@@ -95,13 +95,13 @@ LISTS = Sentences(
         "decisions": "{n:,} decisions",
     }
 )
-"""Lists for a panel: why there is none, and what is in one."""
+"""Errors and notes about lists for a panel."""
 
 DECISIONS = Sentences(
     {
         "decisions_in_file": lambda n, kinds, n_new, n_unchanged: (
-            f"{n:,} decisions in the file ({_kinds(kinds)}) = {n_new:,} new + {n_unchanged:,} "
-            "unchanged"
+            f"{n:,} decisions in the file ({_format_counts(kinds)}) = {n_new:,} new + "
+            f"{n_unchanged:,} unchanged"
         ),
         "bonuses_in_file": "{n:,} bonuses in the file, {total} in all = {n_new:,} new and "
         "confirmed + {n_known:,} that stood there already",
@@ -110,7 +110,7 @@ DECISIONS = Sentences(
         "held_bonus_of_rejected": "of who is rejected, {n:,} have a confirmed bonus, " + _HELD_BACK,
     }
 )
-"""What became of a file of decisions."""
+"""Results of an import of decisions."""
 
 SENDING = Sentences(
     {
@@ -121,20 +121,20 @@ SENDING = Sentences(
         "no_part_left": "no confirmed part of the pay is left to be sent",
         "nothing_left": "nothing was left",
         "bonuses_would_be_paid": lambda n, total, currency, study: (
-            f"{n:,} bonuses, {_money(total, currency)}, and the panel's fee, would be paid to "
-            f"people of the study {study}. Nothing was sent. To pay, say the same with --total "
+            f"{n:,} bonuses, {_format(total, currency)}, and the panel's fee, would be paid "
+            f"to people of the study {study}. Nothing was sent. To pay, say the same with --total "
             f"{total}"
         ),
         "bonuses_paid": lambda n, total, currency: (
-            f"{n:,} bonuses, {_money(total, currency)}: the panel has taken them on"
+            f"{n:,} bonuses, {_format(total, currency)}: the panel has taken them on"
         ),
         "parts_would_be_paid": lambda n, kind, total, currency, study: (
-            f"{n:,} who {WHY_PART[kind]}, {_money(total, currency)}, and the panel's fee, would be "
-            f"{'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} in the "
+            f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}, and the panel's fee, would "
+            f"be {'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} in the "
             f"study {study}. Nothing was sent. To pay, say the same with --total {total}"
         ),
         "parts_paid": lambda n, kind, total, currency: (
-            f"{n:,} who {WHY_PART[kind]}, {_money(total, currency)}: the panel has taken them on"
+            f"{n:,} who {WHY_PART[kind]}, {_format(total, currency)}: the panel has taken them on"
         ),
         "parts_without_id": "left out: {n:,} whose submission's id is not known here: take in "
         "where submissions stand first, or take them by a list",
@@ -154,12 +154,12 @@ SENDING = Sentences(
         "rejections_failed": "{n:,} rejections did not get there",
     }
 )
-"""What would be, or was, brought to a panel by its own interface."""
+"""Results of sending payments and decisions through a panel's REST API."""
 
 PARTS = Sentences(
     {
         "owed": lambda n, kind, amount, currency: (
-            f"{n:,} who {WHY_PART[kind]}: {_money(amount, currency)} each"
+            f"{n:,} who {WHY_PART[kind]}: {_format(amount, currency)} each"
         ),
         "nobody_owed": "nobody is left to plan a part of the pay for",
         "without_amount": "left out: {n:,} for whom the settings say no part of the pay",
@@ -170,11 +170,11 @@ PARTS = Sentences(
         "panel. If your study there pays by the code itself, take in where they stand first "
         "(import_statuses).",
         "planned": lambda n, total, currency: (
-            f"{n:,} planned, {_money(total, currency)} in all; a person confirms them with "
+            f"{n:,} planned, {_format(total, currency)} in all; a person confirms them with "
             "--parts --confirm"
         ),
         "rule_or_round": "parts of the pay have neither rule nor round",
         "increase_places": "--increase-places goes with --parts --send",
     }
 )
-"""Parts of the pay: who is owed one, and who is not."""
+"""Results of planning partial payments."""

@@ -1,4 +1,4 @@
-"""How many payments stand where, and how much that is: by round, and by the list that has them."""
+"""Sums and counts of payments by state, for each round or list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """How many payments are in a state, and their sum."""
+    """The number of payments in a state, and their sum."""
 
     state: str
     n: int
@@ -24,70 +24,73 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Payments that have something in common, in the order in which they were planned."""
+    """Payments of one round or one list, in the order of planning."""
 
     payments: tuple[Payment, ...]
 
     @property
     def is_part(self) -> bool:
-        """Whether these are parts of the pay, and not bonuses."""
+        """Whether these are partial payments, not bonuses."""
         return self.payments[0].round == PART
 
     @property
     def round(self) -> str:
-        """The name of the round of the first of them."""
+        """The name of the first payment's round."""
         return self.payments[0].round
 
     @property
     def total(self) -> Decimal:
-        """The sum of all, without the panel's fee."""
+        """The sum of all payments, without the panel's fee."""
         return self._sum(STATES.values())
 
     @property
     def currency(self) -> str:
-        """The currency of all payments; "" where they have several."""
-        found = {one.currency for one in self.payments}
-        return found.pop() if len(found) == 1 else ""
+        """The currency of all payments; "" if there are several."""
+        currencies = {payment.currency for payment in self.payments}
+        return currencies.pop() if len(currencies) == 1 else ""
 
     @property
     def planned(self) -> Decimal:
-        """The sum that `confirming.confirm` asks for."""
+        """The sum of planned payments, for which `confirming.confirm` asks."""
         return self._sum({"planned"})
 
     @property
     def unsent(self) -> Decimal:
-        """The sum that `confirming.cancel` asks for."""
+        """The sum of unsent payments, for which `confirming.cancel` asks."""
         return self._sum({"planned", "confirmed"})
 
     @property
     def states(self) -> list[StateCount]:
-        """How many stand in each state in which any does, in the order of a payment's way."""
-        found = []
+        """The count and sum of each state with payments, in the order of a payment's life."""
+        counts = []
         for state in STATES.values():
-            amounts = [one.amount for one in self.payments if one.state == state]
+            amounts = [payment.amount for payment in self.payments if payment.state == state]
             if amounts:
-                found.append(StateCount(state, len(amounts), sum(amounts, Decimal(0))))
-        return found
+                counts.append(StateCount(state, len(amounts), sum(amounts, Decimal(0))))
+        return counts
 
     def _sum(self, states: Iterable[str]) -> Decimal:
         wanted = set(states)
-        return sum((one.amount for one in self.payments if one.state in wanted), Decimal(0))
+        return sum(
+            (payment.amount for payment in self.payments if payment.state in wanted), Decimal(0)
+        )
 
 
-def by_round(payments: Sequence[Payment]) -> list[Tally]:
-    """Return the payments round by round, in the order in which rounds began."""
-    return list(_together(payments, lambda one: one.round).values())
+def group_by_round(payments: Sequence[Payment]) -> list[Tally]:
+    """Return a tally for each round, in the order in which the rounds began."""
+    return list(_group(payments, lambda payment: payment.round).values())
 
 
-def by_list(payments: Sequence[Payment]) -> dict[UUID, Tally]:
-    """Return the payments that were taken, by the ids of their lists, the oldest first."""
-    taken = [one for one in payments if one.batch is not None]
-    found = _together(taken, lambda one: one.batch)
-    return {key: tally for key, tally in found.items() if key is not None}
+def group_by_list(payments: Sequence[Payment]) -> dict[UUID, Tally]:
+    """Return a tally for each list that was written, by its id, the oldest first."""
+    listed = [payment for payment in payments if payment.batch is not None]
+    tallies = _group(listed, lambda payment: payment.batch)
+    return {key: tally for key, tally in tallies.items() if key is not None}
 
 
-def _together(payments: Iterable[Payment], of: Callable[[Payment], Key]) -> dict[Key, Tally]:
-    found: dict[Key, list[Payment]] = {}
-    for one in payments:
-        found.setdefault(of(one), []).append(one)
-    return {key: Tally(tuple(those)) for key, those in found.items()}
+def _group(payments: Iterable[Payment], get_key: Callable[[Payment], Key]) -> dict[Key, Tally]:
+    """Return a tally for each key, in the order of first appearance."""
+    groups: dict[Key, list[Payment]] = {}
+    for payment in payments:
+        groups.setdefault(get_key(payment), []).append(payment)
+    return {key: Tally(tuple(group)) for key, group in groups.items()}

@@ -1,1 +1,1 @@
-"""Commands of the annotations room."""
+"""Commands of `manage.py` for question sets and answers."""

@@ -9,8 +9,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.ledger.bonuses import ROUND, RoundError, of_bonus
-from annotations.ledger.deciding import answered_version, may_decide
+from annotations.ledger.bonuses import ROUND, validate_bonus_round
+from annotations.ledger.decisions import find_answered_version, may_decide
+from annotations.ledger.errors import RoundError
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 
@@ -38,7 +39,7 @@ class DeskCommand(SetCommand):
         """The version that is meant; exit status 2 if there is none."""
         question_set = self.question_set(options)
         number = options["in_version"]
-        found = answered_version(question_set, number)
+        found = find_answered_version(question_set, number)
         if found is None:
             what = "is empty" if number is None else f"has no version {number}"
             raise CommandError(f"{question_set} {what}", returncode=USAGE)
@@ -96,6 +97,6 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 def _round(text: str) -> str:
     try:
-        return of_bonus(text)
+        return validate_bonus_round(text)
     except RoundError as error:
         raise argparse.ArgumentTypeError(str(error)) from None

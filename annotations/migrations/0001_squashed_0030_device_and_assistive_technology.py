@@ -1,7 +1,4 @@
-"""All migrations up to 0030 at once, for a new database; one that has some of them goes on by these.
-
-What they did to rows is left out: a new database has none.
-"""
+"""All tables as of the former migration 0030; what follows changes them."""
 
 import annotations.models.base
 import annotations.models.collections
@@ -13,8 +10,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    replaces = [('annotations', '0001_initial'), ('annotations', '0002_teams_and_shares'), ('annotations', '0003_times_of_answers_and_licence'), ('annotations', '0004_response_counts'), ('annotations', '0005_idempotentrequest'), ('annotations', '0006_uploads'), ('annotations', '0007_writing'), ('annotations', '0008_uploads_with_columns'), ('annotations', '0009_contents'), ('annotations', '0010_notes_about_workers'), ('annotations', '0011_collections'), ('annotations', '0012_audits'), ('annotations', '0013_archive_and_delete'), ('annotations', '0014_pay_and_declined'), ('annotations', '0015_panel_files'), ('annotations', '0016_invitations_to_all'), ('annotations', '0017_signals'), ('annotations', '0018_imports_and_erasures'), ('annotations', '0019_grade_every'), ('annotations', '0020_admission_by_score'), ('annotations', '0021_accepted_at_once'), ('annotations', '0022_languages'), ('annotations', '0023_undoing_more'), ('annotations', '0024_decisions_of_the_desk'), ('annotations', '0025_panel_statuses'), ('annotations', '0026_bonus_rounds'), ('annotations', '0027_waves'), ('annotations', '0028_appeals'), ('annotations', '0029_attention_check_codes'), ('annotations', '0030_device_and_assistive_technology')]
 
     initial = True
 

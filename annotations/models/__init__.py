@@ -1,10 +1,11 @@
-"""What people wrote, as rows.
+"""Database tables of question sets, workers and answers.
 
-A question set has versions, a version passages and questions; a worker has one submission in a
-version, and a submission one response to a question. Decisions and bonus payments are ledgers.
-Every model says in `access` who sees its rows and who changes them; `visible_to` and `editable_by`
-are the only doors. Teams and shares say who else works on a set or looks at it. A collection says
-how answers to a version are collected here, an assignment which questions a worker was given.
+A question set has versions, a version passages and questions. A worker has one submission in a
+version, and a submission one response to a question. Decisions and bonus payments are ledgers. A
+collection says how answers to a version are collected; an assignment gives a worker a question.
+
+Every model declares in `access` who sees its rows and who changes them. All reads begin with
+`visible_to`, all changes with `editable_by`. Teams and shares give further users access to a set.
 """
 
 from annotations.models.access import (
@@ -15,9 +16,9 @@ from annotations.models.access import (
     Access,
     is_operator,
     is_requester,
+    is_writing_member,
     may_enter,
     may_read_answers,
-    takes_part,
 )
 from annotations.models.appeals import Appeal, AppealAnswer
 from annotations.models.audit import AuditEntry
@@ -37,7 +38,7 @@ from annotations.models.collections import (
     OtherText,
     PanelSession,
     Reading,
-    counts_signals,
+    is_counting_signals,
 )
 from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
@@ -120,14 +121,14 @@ __all__ = [
     "WritingMember",
     "WritingProject",
     "WrittenProblem",
-    "counts_signals",
     "invitations",
+    "is_counting_signals",
     "is_only_invited",
     "is_operator",
     "is_requester",
+    "is_writing_member",
     "may_enter",
     "may_read_answers",
     "new_public_id",
     "rights",
-    "takes_part",
 ]

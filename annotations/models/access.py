@@ -1,20 +1,20 @@
-"""Who sees and who changes the rows of a model: a rule that stands on the model itself.
+"""Access to rows: every model declares who sees its rows and who changes them.
 
-Everything hangs on question sets. A user stands to a set as
+All access depends on question sets. A user's role for a set is one of these:
 
-- operator: an active superuser, who sees and may do all;
-- owner: who made it; changes it while being a requester (active staff);
-- member of the set's team: changes it as the owner does, while being a requester, but neither
-  deletes it nor says whom it is shared with;
-- viewer: by a share; sees everything but the payments, changes nothing;
-- expert: by a share; sees what was asked, and nothing of what came back;
+- operator: an active superuser, who sees and may do everything;
+- owner: the user who created it; edits it while being a requester (active staff);
+- member of the set's team: edits it like the owner, while being a requester, but neither deletes
+  nor shares it;
+- viewer: has a share; sees everything but the payments, edits nothing;
+- expert: has a share; sees the questions, and judges answers blindly;
 - writer or validator: of problems for the set; sees by `annotations.writing` what they write or
   check, and nothing else of the set.
 
-Who is invited before ever signing in gets a share, a membership or a part in the writing that
-gives nothing until they accept it (`annotations.models.invitations`).
+An invited user's share, membership or writing role has no effect until they accept it
+(`annotations.models.invitations`).
 
-A model says in `access` how its rows hang on sets and which roles of a share read them.
+A model's `access` says how its rows lead to sets, and which roles of a share read them.
 """
 
 from __future__ import annotations
@@ -30,86 +30,91 @@ from django.db.models import Q
 
 from annotations.models import ties
 
-Anybody = AbstractBaseUser | AnonymousUser
+AnyUser = AbstractBaseUser | AnonymousUser
 
 VIEWER: Final = "viewer"
 EXPERT: Final = "expert"
 
 EDITORS: Final[frozenset[str]] = frozenset()
-"""Read by those who may change the set, and by nobody it is shared with."""
+"""Read by users who may edit the set, and by no share."""
 VIEWERS: Final = frozenset({VIEWER})
-"""Read by viewers too; hidden from experts, who are to judge blindly."""
+"""Read by viewers too; hidden from experts, who judge blindly."""
 VIEWERS_AND_EXPERTS: Final = frozenset({VIEWER, EXPERT})
-"""Read by everybody the set is shared with."""
+"""Read by every user with a share of the set."""
 
-INVITING: Final = ("Share", "Membership", "WritingMember")
-"""The models whose rows wait for their user's yes while they are `pending`."""
+INVITATION_MODELS: Final = ("Share", "Membership", "WritingMember")
+"""The models whose rows have no effect while they are `pending`."""
 
 UNLISTED: Final = "rows of nobody, which no page and no export lists"
-"""The `access` of a model that is not anybody's data, such as vectors shared by their hash."""
+"""The `access` of models without personal data, such as vectors shared by their hash."""
 
 
-def is_operator(user: Anybody) -> bool:
-    """Whether the user sees and may do all."""
+def is_operator(user: AnyUser) -> bool:
+    """Return whether the user sees and may do everything."""
     return bool(user.is_active and getattr(user, "is_superuser", False))
 
 
-def is_requester(user: Anybody) -> bool:
-    """Whether the user may make question sets, and change those of their own and of their teams."""
+def is_requester(user: AnyUser) -> bool:
+    """Return whether the user may create question sets, and edit their own and their teams'."""
     return bool(user.is_active and (getattr(user, "is_staff", False) or is_operator(user)))
 
 
-def may_enter(user: Anybody) -> bool:
-    """Whether there is a page for the user behind the login.
+def may_enter(user: AnyUser) -> bool:
+    """Return whether any page after the login is open to the user.
 
-    Requesters, who sees a set, who writes problems for one or checks them, and who is invited to
-    any of it: to accept, and to see nothing until then.
+    True for requesters, and for users who see a set, write problems or check them. Also for invited
+    users, who see nothing else until they accept.
     """
-    return _sees_a_set(user, VIEWERS_AND_EXPERTS) or takes_part(user) or _is_invited(user)
+    return (
+        _can_see_any_set(user, VIEWERS_AND_EXPERTS) or is_writing_member(user) or _is_invited(user)
+    )
 
 
-def may_read_answers(user: Anybody) -> bool:
-    """Whether the user sees answers and runs of any set: not who judges blindly only."""
-    return _sees_a_set(user, VIEWERS)
+def may_read_answers(user: AnyUser) -> bool:
+    """Return whether the user sees answers and runs of any set; experts alone do not."""
+    return _can_see_any_set(user, VIEWERS)
 
 
-def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
+def _can_see_any_set(user: AnyUser, readers: frozenset[str]) -> bool:
     if is_requester(user):
         return True
     if not user.is_authenticated or not user.is_active:
         return False
-    return _rows("QuestionSet").filter(visible_sets(user, readers)).exists()
+    return _get_rows("QuestionSet").filter(match_visible_sets(user, readers)).exists()
 
 
-def _is_invited(user: Anybody) -> bool:
+def _is_invited(user: AnyUser) -> bool:
     return bool(
         user.is_authenticated
         and user.is_active
-        and any(_rows(name).filter(user=user.pk, pending=True).exists() for name in INVITING)
+        and any(
+            _get_rows(name).filter(user=user.pk, pending=True).exists()
+            for name in INVITATION_MODELS
+        )
     )
 
 
-def takes_part(user: Anybody) -> bool:
-    """Whether the user writes problems for a set, or checks them."""
-    return bool(
-        user.is_authenticated
-        and user.is_active
-        and _rows("WritingMember").filter(user=user.pk, pending=False).exists()
-    )
+def is_writing_member(user: AnyUser) -> bool:
+    """Return whether the user writes or checks problems for a set."""
+    return bool(user.is_authenticated and user.is_active and ties.has_writing_role(_get_key(user)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """The rule of a model; every field is a look-up from its rows, empty where there is none.
+    """The access rule of a model; each field is a look-up from its rows, empty if there is none.
 
-    `question_set` leads to the one set a row belongs to ("pk" on the set itself; several look-ups
-    where a row hangs on it by the one or the other), `answered_in` to the many sets a worker or a
-    model answered in: there the row is seen, not changed. `owner` leads to the user whose row
-    it is, `people` to further users who see it, unless `waiting` is true of them: they are invited
-    and have not accepted. `readers` are the roles of a share that read it,
-    beside those who may change the set. `owned_where_answered` says that a row belongs to the owner
-    of any set that it answered in. `managed` rows are changed by the owner of the set alone,
-    not by the team.
+    Attributes
+    ----------
+    question_set : leads to the one set of a row; "pk" on the set itself, or several look-ups if
+        rows belong to a set by one of them.
+    answered_in : leads to the sets in which a worker or model answered; the row is seen there, not
+        edited.
+    owned_where_answered : the row belongs to the owner of every set in which it answered.
+    owner : leads to the user who owns the row.
+    people : leads to further users who see it.
+    waiting : a field that is true while these users are only invited, and see nothing.
+    readers : the roles of a share that read the row, besides the editors of the set.
+    managed : the row is edited by the owner of the set alone, not by the team.
     """
 
     question_set: str | tuple[str, ...] = ""
@@ -122,80 +127,90 @@ class Access:
     managed: bool = False
 
     @property
-    def ways(self) -> tuple[str, ...]:
+    def paths(self) -> tuple[str, ...]:
         """The look-ups that lead to the set."""
-        ways = self.question_set
-        return tuple(filter(None, (ways,) if isinstance(ways, str) else ways))
+        paths = self.question_set
+        return tuple(filter(None, (paths,) if isinstance(paths, str) else paths))
 
-    def seen_by(self, user: Anybody, model: type[models.Model]) -> Q:
-        """Return the condition on the rows that an active user who is no operator sees."""
-        sets = visible_sets(user, self.readers)
-        condition = self._of(user, sets)
+    def build_visible_condition(
+        self, user: AnyUser, model: type[models.Model], *, of_one_row: bool = False
+    ) -> Q:
+        """Return the condition for rows that an active user sees who is no operator.
+
+        With `of_one_row`, one row is looked up: its set is then tested in the same query.
+        """
+        sets = match_visible_sets(user, self.readers)
+        condition = self._build_condition(user, sets, of_one_row=of_one_row)
         if self.answered_in:
-            # Those of one's own sets are one's own: a list of all of them for nothing would
-            # be made anew for every page, and for its length.
-            seen_sets = ties.sets(sets, _key(user) if self.owned_where_answered else None)
+            # Rows of the user's own sets are matched by their owner already. Listing those sets
+            # here again would cost a query and a long parameter list on every page.
+            seen_sets = ties.load_set_keys(
+                sets, _get_key(user) if self.owned_where_answered else None
+            )
             if seen_sets != []:
-                answered = model._base_manager.filter(**{f"{self.answered_in}__in": seen_sets})
-                condition |= Q(pk__in=answered.values("pk"))
+                rows_with_answers = model._base_manager.filter(
+                    **{f"{self.answered_in}__in": seen_sets}
+                )
+                condition |= Q(pk__in=rows_with_answers.values("pk"))
         if self.people:
-            # In one call, so that both are said of the same row of a relation to many.
-            waits: dict[str, Any] = {self.waiting: False} if self.waiting else {}
-            among = model._base_manager.filter(**{self.people: user.pk}, **waits)
-            condition |= Q(pk__in=among.values("pk"))
+            # One filter call, so that both conditions hold for the same related row.
+            not_waiting: dict[str, Any] = {self.waiting: False} if self.waiting else {}
+            rows_of_user = model._base_manager.filter(**{self.people: user.pk}, **not_waiting)
+            condition |= Q(pk__in=rows_of_user.values("pk"))
         return condition
 
-    def changed_by(self, user: Anybody) -> Q:
-        """Return the condition on the rows that a requester who is no operator may change."""
-        return self._of(user, owned_sets(user) if self.managed else editable_sets(user))
+    def build_editable_condition(self, user: AnyUser, *, of_one_row: bool = False) -> Q:
+        """Return the condition for rows that a requester may edit who is no operator."""
+        sets = match_owned_sets(user) if self.managed else match_editable_sets(user)
+        return self._build_condition(user, sets, of_one_row=of_one_row)
 
-    def managed_by(self, user: Anybody) -> Q:
-        """Return the condition on the rows of which such a requester is the owner."""
-        return self._of(user, owned_sets(user))
+    def build_owned_condition(self, user: AnyUser) -> Q:
+        """Return the condition for rows that such a requester owns."""
+        return self._build_condition(user, match_owned_sets(user))
 
-    def _of(self, user: Anybody, sets: Q) -> Q:
-        # A condition that no row meets, to begin with: an empty Q would let every row through.
+    def _build_condition(self, user: AnyUser, sets: Q, *, of_one_row: bool = False) -> Q:
+        # Begin with a condition that no row meets: an empty Q would match every row.
         condition = Q(pk__in=())
         if self.question_set == "pk":
             condition |= sets
-        elif self.ways:
-            among = ties.sets(sets)
-            for path in self.ways:
-                condition |= Q(**{f"{path}__in": among})
+        elif self.paths:
+            set_keys = ties.load_set_keys(sets, of_one_row=of_one_row)
+            for path in self.paths:
+                condition |= Q(**{f"{path}__in": set_keys})
         if self.owner:
             condition |= Q(**{self.owner: user.pk})
         return condition
 
 
-def owned_sets(user: Anybody) -> Q:
-    """Return the condition on a question set that the user owns it."""
+def match_owned_sets(user: AnyUser) -> Q:
+    """Return the condition that the user owns a set."""
     return Q(owner=user.pk)
 
 
-def editable_sets(user: Anybody) -> Q:
+def match_editable_sets(user: AnyUser) -> Q:
     """Return the condition that the user owns a set or, as a requester, is in its team."""
     if not is_requester(user):
-        return owned_sets(user)
-    return owned_sets(user) | _one_of("team", ties.teams(_key(user)))
+        return match_owned_sets(user)
+    return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_key(user)))
 
 
-def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
+def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
     """Return the condition that the user sees what `readers` see of a set."""
-    condition = editable_sets(user)
+    condition = match_editable_sets(user)
     if readers:
-        condition |= _one_of("pk", ties.shared_sets(_key(user), readers))
+        condition |= _match_keys("pk", ties.load_shared_set_keys(_get_key(user), readers))
     return condition
 
 
-def _one_of(path: str, keys: ties.Keys) -> Q:
-    # An empty Q adds nothing to a condition with others; of these there is always the owner.
+def _match_keys(path: str, keys: ties.Keys) -> Q:
+    # An empty Q adds nothing here, because the condition on the owner is always combined with it.
     return Q() if keys == [] else Q(**{f"{path}__in": keys})
 
 
-def _key(user: Anybody) -> int:
+def _get_key(user: AnyUser) -> int:
     return int(user.pk or 0)
 
 
-def _rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return the rows of a model by its name: all models import the rules, these import none."""
+def _get_rows(name: str) -> models.QuerySet[Any, Any]:
+    """Return the rows of a model by name; this module cannot import models, which import it."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -1,4 +1,4 @@
-"""What rejected workers answer to their rejection, and what they are told then."""
+"""Appeals of rejected workers, and the answers to them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from annotations.models.decisions import Decision
 
 
 class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
-    """Appeals are added and never changed; they go only with all that their worker wrote."""
+    """Appeals are never changed, and deleted only together with all that their worker wrote."""
 
     def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
-        """Delete those of withdrawn submissions, with their answers; return how many rows went.
+        """Delete the appeals of withdrawn submissions, with their answers; return how many rows.
 
-        IntegrityError where one of the submissions is not withdrawn: the database refuses it.
+        Raises IntegrityError if a submission is not withdrawn: the database refuses it.
         """
-        # As rows of the table: the queryset of the model refuses to delete anything.
+        # A plain QuerySet, because the model's own refuses to delete anything.
         rows: models.QuerySet[Appeal, Appeal] = models.QuerySet(Appeal)
         return rows.filter(decision__submission__in=submissions).delete()[0]
 
 
 class Appeal(AppendOnly):
-    """What a worker wrote against a rejection: one text for each, never changed.
+    """A worker's text against a rejection; one for each rejection, never changed.
 
-    Only rejections have one (the database sees to it). `noted_by` is who copied it out of the
-    panel's messages, where the worker has no page to write it on.
+    Only rejections have one (a database constraint). `noted_by` is the user who copied it from the
+    panel's messages, for a worker without a page here.
     """
 
     access = Access(
@@ -61,7 +61,7 @@ class Appeal(AppendOnly):
 
 
 class AppealAnswer(AppendOnly):
-    """What a requester answered to an appeal; `approval` is the decision that it led to, if any."""
+    """A requester's answer to an appeal; `approval` is the decision that it led to, if any."""
 
     access = Access(
         question_set="appeal__decision__submission__version__question_set",

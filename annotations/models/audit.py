@@ -1,6 +1,6 @@
-"""What was archived, deleted, undone, erased, accepted at once and made on a panel, and by whom.
+"""The audit log: what was archived, deleted, undone, erased, accepted in bulk or sent to a panel.
 
-It outlives what it is about.
+Its entries outlive the objects that they describe.
 """
 
 from django.conf import settings
@@ -12,15 +12,15 @@ from annotations.models.base import AppendOnly
 
 
 class AuditEntry(AppendOnly):
-    """One thing that was done to something that counts; never changed and never deleted.
+    """One action on an important object; never changed and never deleted.
 
-    `counts` says what hung on it by its names, `inputs` the hashes of what its runs were made of,
-    so that a file kept elsewhere can still be told to be theirs. Read by whose it was, by who did
-    it, and by operators. `done_by` is None where a worker took their own answers back.
+    `counts` has the numbers of dependent rows by name. `inputs` are the hashes of the inputs of its
+    runs, by which files kept elsewhere can still be matched. Read by the former owner, by the user
+    who acted, and by operators. `done_by` is None if a worker withdrew their own answers.
     """
 
     class Action(models.TextChoices):
-        """What takes long is asked for first, and done once nothing is left of it."""
+        """A long action has two entries: one when it is requested, one when it is complete."""
 
         ARCHIVE = "archive", "archived"
         RESTORE = "restore", "restored"

@@ -1,4 +1,4 @@
-"""What the models share: ids that cannot be counted, and one door to who sees what."""
+"""Shared bases of the models: unguessable ids, and querysets restricted by access."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import uuid
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 from django.db import models
+from django.db.models import ExpressionWrapper, Value
 
-from annotations.models.access import Access, Anybody, is_operator, is_requester
+from annotations.models.access import Access, AnyUser, is_operator, is_requester
 
 M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 def new_public_id() -> uuid.UUID:
-    """An id for addresses and files: 74 random bits after the time in ms (UUID version 7).
+    """Return an id for URLs and files: a UUID version 7, the time in ms and 74 random bits.
 
-    It cannot be guessed from others; the time in front keeps new rows together in the index.
+    It cannot be guessed from others; the leading time keeps new rows together in the index.
     """
     value = time.time_ns() // 1_000_000 << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76  # the version
@@ -26,38 +27,55 @@ def new_public_id() -> uuid.UUID:
 
 
 class ScopedQuerySet(models.QuerySet[M]):
-    """Rows of a model that says in `access` who sees them and who may change them."""
+    """Rows of a model that declares in `access` who sees them and who may change them."""
 
-    def visible_to(self, user: Anybody) -> Self:
-        """The rows that `user` may see; every page, export and address starts from these."""
+    def visible_to(self, user: AnyUser, *, of_one_row: bool = False) -> Self:
+        """Return the rows that `user` may see; all pages, exports and URLs begin with these.
+
+        Pass `of_one_row` when looking up a single row, which then takes one query.
+        """
         if not user.is_authenticated or not user.is_active:
             return self.none()
         if is_operator(user):
             return self.all()
-        return self.filter(self._access().seen_by(user, self.model))
+        return self.filter(
+            self._get_access().build_visible_condition(user, self.model, of_one_row=of_one_row)
+        )
 
-    def editable_by(self, user: Anybody) -> Self:
-        """The rows that `user` may change; every page and address that changes starts from these.
+    def with_right_to_change(self, user: AnyUser) -> Self:
+        """Return the rows annotated with `may_change` for `user`; for looking up a single row."""
+        if not is_requester(user) or is_operator(user):
+            return self.annotate(may_change=Value(is_operator(user)))
+        condition = self._get_access().build_editable_condition(user, of_one_row=True)
+        return self.annotate(may_change=ExpressionWrapper(condition, models.BooleanField()))
 
-        Those of the sets that the user owns or works on in a team, as a requester; operators all.
+    def editable_by(self, user: AnyUser) -> Self:
+        """Return the rows that `user` may change; all pages and URLs that change begin with these.
+
+        These are rows of sets that the user owns or edits in a team, as a requester. Operators may
+        change all rows.
         """
         if not is_requester(user):
             return self.none()
-        return self.all() if is_operator(user) else self.filter(self._access().changed_by(user))
+        if is_operator(user):
+            return self.all()
+        return self.filter(self._get_access().build_editable_condition(user))
 
-    def manageable_by(self, user: Anybody) -> Self:
-        """The rows that `user` may delete or share: those of the owner's own; operators all."""
+    def manageable_by(self, user: AnyUser) -> Self:
+        """Return the rows that `user` may delete or share: the owner's; all for operators."""
         if not is_requester(user):
             return self.none()
-        return self.all() if is_operator(user) else self.filter(self._access().managed_by(user))
+        if is_operator(user):
+            return self.all()
+        return self.filter(self._get_access().build_owned_condition(user))
 
-    def _access(self) -> Access:
+    def _get_access(self) -> Access:
         access: Access = self.model.access  # type: ignore[attr-defined]
         return access
 
 
 class Scoped(models.Model):
-    """A row that only some may see; each model says in `access` who, there is no default."""
+    """A row with restricted access; each model declares `access`, which has no default."""
 
     access: ClassVar[Access]
 
@@ -68,7 +86,7 @@ class Scoped(models.Model):
 
 
 class Record(Scoped):
-    """A row with an address of its own."""
+    """A row with a public id for URLs."""
 
     public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -78,11 +96,11 @@ class Record(Scoped):
 
 
 class AppendOnlyError(TypeError):
-    """A row that only may be added was to be changed or deleted."""
+    """An append-only row would be changed or deleted."""
 
 
 class AppendOnlyQuerySet(ScopedQuerySet[M]):
-    """Rows that are added and never changed; the database refuses it as well."""
+    """Rows that are added and never changed; a database trigger refuses changes as well."""
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name = self.model._meta.verbose_name_plural
@@ -101,12 +119,13 @@ class AppendOnly(Record):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Add the row; AppendOnlyError if it is there already."""
+        """Insert the row. Raises AppendOnlyError if it exists already."""
         if not self._state.adding:
             raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be changed")
+        # Without it, a row with the primary key of another would overwrite that one.
         kwargs["force_insert"] = True
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse."""
+        """Raise AppendOnlyError."""
         raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be deleted")

@@ -1,4 +1,4 @@
-"""How answers to a published version are collected, and how far each worker is."""
+"""The collection of answers to a published version, and the progress of each worker."""
 
 from __future__ import annotations
 
@@ -15,46 +15,50 @@ from annotations.models.responses import Response
 from annotations.models.submissions import Submission
 
 MOST_PLACES = 100_000
+"""Most workers of one collection."""
 
 
 def new_secret() -> str:
-    """Return a key that signs the links of one collection."""
+    """Return a random key that signs the links of one collection."""
     return secrets.token_urlsafe(32)
 
 
 def new_seed() -> int:
-    """Return a seed of orders; it fits a column of whole numbers and a double."""
+    """Return a random seed of orders; its 48 bits fit a bigint column and a double."""
     return secrets.randbits(48)
 
 
 def new_code() -> str:
-    """Return a code for a panel; letters and digits that are not taken for one another."""
+    """Return a random code for a panel, of letters and digits that are not easily confused."""
     return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(8))
 
 
 class Collection(Record):
-    """The collecting of answers to one published version: who may answer, how much and how.
+    """The collection of answers to one published version: who may answer, how much and how.
 
-    `places` is how many people may take part, `answers_per_question` how many of them answer a
-    question (None: all who take part), `questions_per_worker` how many graded questions one of them
-    gets (None: as many as fill the places). A place is reserved for `reservation_minutes` after its
-    worker was last seen. Who hands in with fewer than `checks_needed` attention checks right (None
-    or 0: nobody is asked for any) is shown `code_failed_checks`, and nothing else comes of it.
-    `screened_out_pay` and `failed_checks_pay` are the part of the pay of who did not pass the
-    practice and of who failed the checks. With `by_score` only those of the list may take part,
-    which is kept up to date by what they scored in an earlier set. `secret` signs links and never
-    leaves the server.
+    Attributes
+    ----------
+    places : number of workers who may take part.
+    answers_per_question : answers wanted for each question; None: of all workers.
+    questions_per_worker : graded questions for each worker; None: as many as the places need.
+    reservation_minutes : a place stays reserved so long after its worker was last active.
+    checks_needed : attention checks that a worker must pass; None or 0: no minimum. Workers below
+        it get `code_failed_checks`; nothing else follows.
+    screened_out_pay, failed_checks_pay : partial payment of workers who failed the practice, or
+        the attention checks.
+    by_score : only listed workers may take part; the list follows their scores in an earlier set.
+    secret : the key that signs links; it never leaves the server.
     """
 
     class State(models.TextChoices):
-        """Paused lets nobody new in; closed takes nothing more."""
+        """A paused collection accepts no new workers, a closed one nothing more."""
 
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
 
     class Protocol(models.TextChoices):
-        """Whether the passage is there while its questions are answered (AQER, section 5.2)."""
+        """Whether the passage is visible while its questions are answered (AQER, section 5.2)."""
 
         RECALL = "recall", "read, then answer from memory"
         OPEN = "open", "the passage stays beside the questions"
@@ -158,7 +162,7 @@ class Collection(Record):
                 condition=Q(grade_every__isnull=True) | Q(grade_every__gte=1),
                 name="collection_grades_after_1",
             ),
-            # A panel tells outcomes by the code alone.
+            # A panel knows the outcome by the code alone, so the codes must differ.
             models.CheckConstraint(
                 condition=~Q(code_done="")
                 & ~Q(code_done=F("code_no_consent"))
@@ -195,21 +199,25 @@ class Collection(Record):
 
     @property
     def code_for_others(self) -> str:
-        """The code of who did not score enough earlier; that of who did not pass without one."""
+        """The code for workers with a low earlier score; by default that of failed practice."""
         return self.code_not_chosen or self.code_screened_out
 
 
-def counts_signals(question_set: QuestionSet) -> bool:
-    """Whether answers to a set are counted as it was last published; yes where it never was."""
-    found = Collection.objects.filter(version__question_set=question_set)
-    return found.order_by("-version__number").values_list("signals", flat=True).first() is not False
+def is_counting_signals(question_set: QuestionSet) -> bool:
+    """Return the `signals` setting of the newest collection of a set; True if it has none."""
+    collections = Collection.objects.filter(version__question_set=question_set)
+    return (
+        collections.order_by("-version__number").values_list("signals", flat=True).first()
+        is not False
+    )
 
 
 class Admission(Scoped):
-    """A worker's id that may take part where only those of a list may."""
+    """A worker's id on the list of a collection that only listed workers may join."""
 
     access = Access(question_set="collection__version__question_set", readers=EDITORS)
 
+    # An index below begins with this column, so it needs none of its own.
     collection = models.ForeignKey(
         Collection, on_delete=models.CASCADE, related_name="admissions", db_index=False
     )
@@ -230,10 +238,10 @@ class Admission(Scoped):
 
 
 class Consent(Scoped):
-    """What a worker agreed to, and when; `text_hash` is that of the text that was shown.
+    """The consent of a worker, with its time; `text_hash` is that of the text shown.
 
-    The text is the version's consent text in that language, which is frozen; "" stands for our own
-    words.
+    The text is the version's consent text in that language, which is frozen; "" stands for the
+    default text.
     """
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
@@ -248,13 +256,14 @@ class Consent(Scoped):
 
 
 class Assignment(Scoped):
-    """A question that a worker was given: its place in their order, and how far they are with it.
+    """A question that a worker was given: its position, and the worker's progress.
 
-    Questions of one `page` (from 1) are asked together and are about the same passage.
+    Questions with the same `page` (from 1) are shown together and are about one passage.
     """
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="assignments", db_index=False
     )
@@ -279,10 +288,11 @@ class Assignment(Scoped):
 
 
 class Reading(Scoped):
-    """That a passage was served to a worker who answers from memory, and when that ended."""
+    """The period in which a passage was shown to a worker who answers from memory."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="readings", db_index=False
     )
@@ -304,10 +314,10 @@ class Reading(Scoped):
 
 
 class OtherText(Scoped):
-    """A text of the same answer from another tab or device, kept until its worker chose.
+    """A second text of one answer, from another tab or device, kept until the worker chooses.
 
-    `tab` names the tab that goes on writing it, so that one tab keeps one text; "" for a form that
-    was sent once.
+    `tab` identifies the tab that keeps writing it, so each tab has one text; "" for a form that was
+    submitted once.
     """
 
     access = Access(question_set="response__submission__version__question_set", readers=EDITORS)
@@ -331,10 +341,11 @@ class OtherText(Scoped):
 
 
 class PanelSession(Scoped):
-    """A session of the panel in which a worker came; each opening of the link may bring another."""
+    """A session of the panel in which a worker came; each opening of the link may start another."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="panel_sessions", db_index=False
     )

@@ -1,4 +1,4 @@
-"""What people decided about submissions."""
+"""Decisions about submissions."""
 
 from django.conf import settings
 from django.db import models
@@ -10,15 +10,15 @@ from annotations.models.submissions import Submission
 
 
 class Decision(AppendOnly):
-    """A person's decision about a submission, with its reason; the newest one counts.
+    """A user's decision about a submission, with its reason; the newest one counts.
 
-    It says what the panel is told, and nothing of who votes in runs: that is
-    `evaluation.models.WorkerVerdict`. Never changed and never deleted, so a submission with
+    It is what the panel learns, and has no effect on votes in runs: see
+    `evaluation.models.WorkerVerdict`. Rows are never changed or deleted, so a submission with
     decisions cannot be deleted either.
     """
 
     class Kind(models.TextChoices):
-        """Open takes back what was decided before."""
+        """Open revokes the earlier decisions."""
 
         APPROVE = "approve", "approved"
         REJECT = "reject", "rejected"

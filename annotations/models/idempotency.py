@@ -1,4 +1,4 @@
-"""Requests that may be sent twice."""
+"""Stored responses to requests with an idempotency key."""
 
 from django.conf import settings
 from django.db import models
@@ -8,9 +8,9 @@ from annotations.models.base import Scoped
 
 
 class IdempotentRequest(Scoped):
-    """The answer to a request that came with a key, so that the same request again gets the same.
+    """The response to a request with a key; the same request gets the same response again.
 
-    `request` is the SHA-256 of method, address and body. Kept for a day.
+    `request` is the SHA-256 of method, URL and body. Stored for a day.
     """
 
     access = Access(owner="user")

@@ -1,4 +1,4 @@
-"""Pictures that stand with passages."""
+"""Images of passages."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from annotations.models.question_sets import QuestionSet
 
 
 class Image(Record):
-    """A small picture of a set, checked and written anew before it was stored; never changed.
+    """A small image of a set, checked and re-encoded before it was stored; never changed.
 
-    It is kept in the database and not in a folder, so that a backup of the one is whole and
-    several web servers need nothing in common but the database. Versions that show the same
-    picture share its row; `sha256` is that of `content`.
+    It is stored in the database, not in a folder. A database backup is thus complete, and several
+    web servers share nothing but the database. Versions with the same image share its row; `sha256`
+    is that of `content`.
     """
 
     class MediaType(models.TextChoices):
-        """What the bytes are; the browser is told so and must not guess."""
+        """The media type, sent with a header that forbids browsers to guess another."""
 
         PNG = "image/png", "PNG"
         JPEG = "image/jpeg", "JPEG"
@@ -27,6 +27,7 @@ class Image(Record):
 
     access = Access(question_set="question_set", readers=VIEWERS_AND_EXPERTS)
 
+    # An index below begins with this column, so it needs none of its own.
     question_set = models.ForeignKey(
         QuestionSet, on_delete=models.CASCADE, related_name="images", db_index=False
     )

@@ -1,4 +1,4 @@
-"""Files that were taken into a question set, so that each can be taken out again."""
+"""Files imported into a question set; each import can be undone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from annotations.models.question_sets import QuestionSet, QuestionSetVersion
 
 
 class Import(Record):
-    """One file, and what it brought; the row stays when the import is undone.
+    """One imported file and its counts; the row stays when the import is undone.
 
-    What came says by `brought_by` with which import: answers, answers of models and the models
-    that these made, questions, passages. Rows that are older than this table say nothing, and no
-    import can be undone that brought them. `n_new` rows of the file said something new (of a file
-    of questions or passages also those that gave one a text that it lacked), `n_unchanged` what
-    was there before. `publishes` says that the import published its version, which therefore goes
-    too where nothing is left of it; `version` is None then. `imported_by` is None for a file that
-    the command line read.
+    Imported rows name their import in `brought_by`: answers, model replies and the models created
+    for them, questions, passages. Rows older than this table name none, and cannot be undone.
+
+    `n_new` rows of the file were new, or gave a question or passage its missing text. `n_unchanged`
+    were known before. `publishes`: the import published its version, which is deleted too once it
+    is empty; `version` is None then. `imported_by` is None for the command line.
     """
 
     class What(models.TextChoices):
@@ -33,6 +32,7 @@ class Import(Record):
 
     access = Access(question_set="question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     question_set = models.ForeignKey(
         QuestionSet, on_delete=models.CASCADE, related_name="imports", db_index=False
     )

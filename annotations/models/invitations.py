@@ -1,8 +1,8 @@
-"""Invitations: what an account is given that nobody has signed in to yet waits for its yes.
+"""Invitations: access given to an account that was never signed in to must be accepted first.
 
-A name may be mistyped, and the password of a new account is not yet its owner's alone. So a share,
-a membership of a team and a part in the writing of problems are one thing while they are
-`pending`: they give nothing, are shown to the invited person, and are accepted or declined there.
+A name may be mistyped, and a new account's password is known to more than its owner. Shares,
+memberships and writing roles therefore begin as `pending`: they have no effect, are shown to the
+invited user, and are accepted or declined there.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import models
 
-from annotations.models.access import INVITING, Anybody
+from annotations.models.access import INVITATION_MODELS, AnyUser
 from annotations.models.base import Record, ScopedQuerySet
 
 M = TypeVar("M", bound=models.Model, covariant=True)
 
 
-def is_only_invited(person: User) -> bool:
-    """Whether somebody is invited where others are added at once: who has never signed in."""
-    return person.last_login is None
+def is_only_invited(user: User) -> bool:
+    """Return whether a user must be invited, not added at once: one who has never signed in."""
+    return user.last_login is None
 
 
 class InvitedQuerySet(ScopedQuerySet[M]):
-    """Rows that give a user something, or wait for that user's yes."""
+    """Rows that give a user access, or wait for that user's consent."""
 
     def accepted(self) -> Self:
-        """Return those that hold."""
+        """Return the rows that are in effect."""
         return self.filter(pending=False)
 
-    def invitations(self, user: Anybody) -> Self:
-        """Return those that wait for a user's yes, newest first."""
-        mine = self.filter(user=user.pk, pending=True)
-        return mine.select_related(*self.model.told_with).order_by("-pk")  # type: ignore[attr-defined]
+    def invitations(self, user: AnyUser) -> Self:
+        """Return the rows that wait for a user's consent, the newest first."""
+        pending = self.filter(user=user.pk, pending=True)
+        return pending.select_related(*self.model.told_with).order_by("-pk")  # type: ignore[attr-defined]
 
 
 class Invited(Record):
-    """A row that gives its `user` something once it is not `pending`.
+    """A row that gives its `user` access once it is not `pending`.
 
-    `told_with` are the relations that its words to the invited person need.
+    `told_with` names the relations to load for the text of the invitation.
     """
 
     told_with: tuple[str, ...] = ()
@@ -54,33 +54,35 @@ class Invited(Record):
 
     @property
     def host(self) -> User:
-        """Who invites."""
+        """The user who invites."""
         raise NotImplementedError
 
     @property
     def asked_to(self) -> str:
-        """What the invited person is asked to do, up to the name of what it is done with."""
+        """What the invited user is asked to do, as a phrase that the name completes."""
         raise NotImplementedError
 
     @property
     def named(self) -> str:
-        """The name of what they are invited to."""
+        """The name of the set or team."""
         raise NotImplementedError
 
     def accept(self) -> bool:
-        """Let it hold; False where it was taken back meanwhile."""
+        """Put the row into effect; return False if it was withdrawn meanwhile."""
         self.pending = False
         return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 
 
-def invitations(user: Anybody) -> list[Any]:
-    """Return the rows of every kind that wait for a user's yes, the newest first."""
-    models_of = [apps.get_model("annotations", name) for name in INVITING]
-    waiting = [
+def invitations(user: AnyUser) -> list[Any]:
+    """Return the rows of all models that wait for a user's consent, the newest first."""
+    models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
+    pending_keys = [
         model._default_manager.filter(user=user.pk, pending=True).order_by().values("pk")
-        for model in models_of
+        for model in models_with_invitations
     ]
-    if not waiting[0].union(*waiting[1:]).exists():  # as for most people on most days
+    if not pending_keys[0].union(*pending_keys[1:]).exists():  # the usual case, in one query
         return []
-    found = [row for model in models_of for row in model._default_manager.invitations(user)]
-    return sorted(found, key=lambda row: row.created_at, reverse=True)
+    rows = [
+        row for model in models_with_invitations for row in model._default_manager.invitations(user)
+    ]
+    return sorted(rows, key=lambda row: row.created_at, reverse=True)

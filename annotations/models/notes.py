@@ -1,4 +1,4 @@
-"""What is written down about somebody or something, and who writes it."""
+"""Notes about workers and models, and who may write them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from django.db import models
 
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from annotations.models.base import Record
 from annotations.models.question_sets import QuestionSet
 
 
 class Note(Record):
-    """What somebody wrote down; each kind says about what, and has its `author`.
+    """A note; each subclass has its subject and its `author`.
 
-    Whatever it is about calls them `notes`, and says in its access where it answered.
+    The subject calls them `notes`, and its `access` says where it answered.
     """
 
     author: models.ForeignKey[Any, Any]
@@ -28,13 +28,16 @@ class Note(Record):
         return f"note {self.public_id}"
 
 
-def may_note(user: Anybody, thing: Any) -> bool:
+def may_note(user: AnyUser, subject: Any, *, may_change: bool | None = None) -> bool:
     """Return whether a user who sees a worker or a model may write notes about it.
 
-    The owner, and who may change a set that it answered in.
+    The owner may, and users who may edit a set in which it answered. Pass `may_change`, whether the
+    user may change the worker or model, if it is known already.
     """
-    rows = type(thing).objects.filter(pk=thing.pk)
-    if rows.editable_by(user).exists():
+    rows = type(subject).objects.filter(pk=subject.pk)
+    if may_change is None:
+        may_change = rows.editable_by(user).exists()
+    if may_change:
         return True
     sets = QuestionSet.objects.editable_by(user)
-    return bool(rows.filter(**{f"{thing.access.answered_in}__in": sets}).exists())
+    return bool(rows.filter(**{f"{subject.access.answered_in}__in": sets}).exists())

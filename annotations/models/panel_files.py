@@ -1,4 +1,4 @@
-"""A panel's own file as it was imported, to be given back with what was decided."""
+"""A panel's own file as it was imported, to be exported again with the decisions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from annotations.models.question_sets import QuestionSetVersion
 from annotations.models.submissions import Submission
 
 LONGEST_NAME = 200
+"""Most characters of a file's name, and of an assignment's id."""
 
 
 class PanelFile(Record):
-    """A batch of a panel: its name, and its header as a list of names in their order."""
+    """A batch of a panel, with its header as a list of column names."""
 
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
@@ -28,13 +29,14 @@ class PanelFile(Record):
 
 
 class PanelRow(Scoped):
-    """A row of it, which goes with the answers of its worker: a cell for each name in the header.
+    """A row of a panel's file, with a cell for each column; deleted with its worker's answers.
 
-    `assignment` is the panel's id of the work that the row is about; "" where the file has none.
+    `assignment` is the panel's id of the assignment; "" if the file has none.
     """
 
     access = Access(question_set="file__version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     file = models.ForeignKey(
         PanelFile, on_delete=models.CASCADE, related_name="rows", db_index=False
     )

@@ -1,4 +1,4 @@
-"""Where submissions stand on their panel, as its export said."""
+"""States of submissions on their panel, as exported by it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from annotations.models.submissions import Submission
 
 
 class PanelStatus(AppendOnly):
-    """A line of a panel's export about a submission, kept when it says something new.
+    """The state of a submission on its panel, stored when it changes.
 
-    The newest one counts; the others are the history. It goes with the submission. `session_id` is
-    the panel's id of the submission, which differs from ours. Of what the panel knows of people
-    (age, country ...) nothing is kept.
+    The newest one counts; the others are the history. Rows are deleted with the submission.
+    `session_id` is the panel's id of the submission, which differs from ours. Personal data of the
+    export (age, country ...) is not stored.
     """
 
     class Status(models.TextChoices):
-        """In Prolific's words."""
+        """Prolific's terms."""
 
         RESERVED = "RESERVED", "reserved"
         ACTIVE = "ACTIVE", "active"
@@ -34,6 +34,7 @@ class PanelStatus(AppendOnly):
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="panel_statuses", db_index=False
     )

@@ -1,4 +1,4 @@
-"""Bonus payments, as a ledger."""
+"""Payments to workers, as a ledger."""
 
 import uuid
 
@@ -11,20 +11,23 @@ from annotations.models.base import AppendOnly
 from annotations.models.submissions import Submission
 
 PART = "part of the pay"
-"""The round of parts of the pay; every other round is a bonus."""
+"""The round of partial payments; every other round is of bonuses."""
 
 
 class BonusPayment(AppendOnly):
     """An entry about a payment; the entries of one payment share its `payment` id.
 
-    Each event stands there at most once a payment, so nobody confirms, sends or pays it twice:
-    who wants to send it writes the entry "sent" first, and goes on only if that succeeded.
-    Of one `round` a submission has one payment that is not cancelled or failed: the next
-    `attempt` comes after those only.
+    A payment has each event at most once, so it cannot be confirmed, sent or paid twice. A process
+    that sends it first inserts the entry "sent", and continues only if that succeeded. A submission
+    has one payment in a `round` that is neither cancelled nor failed; the next `attempt` follows
+    only after one of these.
     """
 
     class Event(models.TextChoices):
-        """What happened; sent or unknown without paid or failed: ask the panel, do not repeat."""
+        """The events of a payment.
+
+        After sent or unknown, without paid or failed, ask the panel and do not repeat the payment.
+        """
 
         PROPOSED = "proposed"
         CONFIRMED = "confirmed"

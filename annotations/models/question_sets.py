@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotations.models.access import VIEWERS_AND_EXPERTS, Access
@@ -16,13 +16,14 @@ from annotations.models.base import Record
 from annotations.models.teams import Team
 
 COPIED_OF_IMAGES = ("content", "media_type", "width", "height", "sha256")
+"""Fields of an image that a copy takes over."""
 
 
 class QuestionSet(Record):
-    """Questions that are asked together, in versions; the unit that people share and grade.
+    """Questions that are asked together, in versions; the unit of sharing and grading.
 
     `team` is the team that edits it with the owner, None without one. `earlier_wave` is the set
-    that it asks again, None where it repeats none, and `wave_people` who is asked then.
+    that it repeats, None if it repeats none; `wave_people` says who may answer then.
     """
 
     class WavePeople(models.TextChoices):
@@ -83,14 +84,29 @@ class QuestionSet(Record):
         return self.name
 
     def latest_version(self) -> QuestionSetVersion | None:
-        """The version with the highest number, draft or published; None without any."""
+        """Return the version with the highest number, draft or published; None if there is none."""
         return self.versions.order_by("-number").first()
 
-    def draft(self) -> QuestionSetVersion:
-        """The version that may still be edited.
+    def default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
+        """Return the version that commands and the REST API use by default; None without any.
 
-        If there is none, it is made: the first one empty, a later one as a copy of the published
-        version before it. Lock the set's row if others may do the same.
+        This is the latest published one; with `answered`, the latest published one that has
+        answers, if there is any. A draft is the default only if nothing is published.
+        """
+        published = self.versions.filter(published_at__isnull=False).order_by("-number")
+        if answered:
+            with_answers = QuestionSetVersion.objects.filter(
+                pk=OuterRef("pk"), submissions__responses__state="submitted"
+            )
+            if (version := published.filter(Exists(with_answers)).first()) is not None:
+                return version
+        return published.first() or self.latest_version()
+
+    def draft(self) -> QuestionSetVersion:
+        """Return the version that can be edited.
+
+        Without a draft, one is created: empty for a new set, otherwise a copy of the latest
+        version. The caller locks the set's row if others may do the same.
         """
         latest = self.latest_version()
         if latest is None:
@@ -99,17 +115,17 @@ class QuestionSet(Record):
 
 
 class QuestionSetVersion(Record):
-    """A wording of a question set.
+    """One wording of a question set.
 
-    A draft is edited; publishing freezes it (the database refuses new questions and other words),
-    and answers keep the version that was answered. Only a question that has no text yet, because
-    just its id came with imported answers, may still be given one.
+    A draft can be edited. Publishing freezes it: the database refuses new questions and changed
+    texts, and answers keep their version. Only a question without a text, known by its id from
+    imported answers, can still get one.
 
     `guidelines` (how to answer) and `consent_text` are shown before the first question, with simple
-    formatting. `language` is that of the two, and of passages and questions that say no other;
-    where it is empty, that of the set holds. `languages` are the further ones in which people may
-    answer, in the order in which they are offered; what is said in them are translations.
-    `shown_in` is the language in which its texts are shown to somebody now, and is not stored.
+    formatting. `language` is that of both, and of passages and questions without a language of
+    their own; if empty, the set's language applies. `languages` are further languages in which
+    workers may answer, in the order of the menu; their texts are translations. `shown_in` is the
+    language in which the texts are shown now, and is not stored.
     """
 
     access = Access(question_set="question_set", readers=VIEWERS_AND_EXPERTS)
@@ -148,39 +164,40 @@ class QuestionSetVersion(Record):
 
     @property
     def consent_hash(self) -> str:
-        """SHA-256 of the consent text, kept with each consent; "" where there is no text."""
-        return hash_of(self.consent_text)
+        """SHA-256 of the consent text, stored with each consent; "" without a text."""
+        return hash_consent_text(self.consent_text)
 
     @property
     def spoken(self) -> str:
-        """The language of its texts, as in BCP 47; "" where nobody said."""
+        """The language of its texts (BCP 47 tag); "" if not set."""
         return self.language or self.question_set.language
 
     @property
     def every_language(self) -> tuple[str, ...]:
-        """The languages in which people may answer, as in BCP 47: that of its texts first.
+        """The languages in which workers may answer (BCP 47 tags), that of its own texts first.
 
-        One alone, "" where nobody said it, for a version that is not translated.
+        A version without translations has one, which is "" if it is not set.
         """
         return (self.spoken, *self.languages)
 
     def publish(self) -> bool:
-        """Freeze the wording; False if it was frozen before (by anybody)."""
+        """Freeze the wording; return False if it was frozen before, by any user."""
         now = timezone.now()
         drafts = QuestionSetVersion.objects.filter(pk=self.pk, published_at=None)
+        # A conditional update: of two simultaneous requests only one finds the draft.
         published = drafts.update(published_at=now)
         self.refresh_from_db(fields=["published_at"])
         return bool(published)
 
     def copy(self) -> QuestionSetVersion:
-        """A draft with the next number and the same passages, questions, variants and languages."""
+        """Create a draft with the next number and the same content."""
         return self.copied_into(self.question_set, self.number + 1)
 
     @transaction.atomic
     def copied_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """A draft of that number, of the same set or of another, with all that is in this one.
+        """Create a draft with that number, in this set or another, with all of this content.
 
-        Another set has images of its own, and no import of this one brought its questions.
+        In another set, images are copied, and the questions belong to no import.
         """
         draft = QuestionSetVersion.objects.create(
             question_set=question_set,
@@ -191,23 +208,23 @@ class QuestionSetVersion(Record):
             languages=self.languages,
         )
         order = ("position", "id")
-        passages = {old.pk: old.copied_to(draft) for old in self.passages.order_by(*order)}
-        elsewhere = question_set.pk != self.question_set_id
-        if elsewhere:
-            _with_images_of_its_own(list(passages.values()), question_set)
+        passages = {old.pk: old.copy_unsaved(draft) for old in self.passages.order_by(*order)}
+        is_other_set = question_set.pk != self.question_set_id
+        if is_other_set:
+            _copy_images(list(passages.values()), question_set)
         draft.passages.bulk_create(passages.values(), batch_size=1000)
         questions = {}
         for old in self.questions.order_by(*order):
-            questions[old.pk] = old.copied_to(draft)
+            questions[old.pk] = old.copy_unsaved(draft)
             questions[old.pk].passage = passages[old.passage_id] if old.passage_id else None
-            if elsewhere:
+            if is_other_set:
                 questions[old.pk].brought_by, questions[old.pk].brought_as = None, ""
         draft.questions.bulk_create(questions.values(), batch_size=1000)
-        # By its name: the module of questions imports this one.
+        # Looked up by name, because the module of questions imports this one.
         variants = apps.get_model("annotations", "Variant")._default_manager
         variants.bulk_create(
             (
-                old.copied_to(questions[old.question_id])
+                old.copy_unsaved(questions[old.question_id])
                 for old in variants.filter(question__version=self).order_by(*order)
             ),
             batch_size=1000,
@@ -215,7 +232,7 @@ class QuestionSetVersion(Record):
         translations = apps.get_model("annotations", "Translation")._default_manager
         translations.bulk_create(
             (
-                old.copied_to(
+                old.copy_unsaved(
                     draft,
                     passages[old.passage_id] if old.passage_id else None,
                     questions[old.question_id] if old.question_id else None,
@@ -227,22 +244,24 @@ class QuestionSetVersion(Record):
         return draft
 
 
-def _with_images_of_its_own(passages: list[Any], question_set: QuestionSet) -> None:
-    """Give passages that are copied into another set images of that set."""
+def _copy_images(passages: list[Any], question_set: QuestionSet) -> None:
+    """Copy the images of passages into another set, and let the passages use the copies."""
     images = apps.get_model("annotations", "Image")._default_manager
-    shown = images.in_bulk({one.image_id for one in passages if one.image_id is not None})
+    originals = images.in_bulk(
+        {passage.image_id for passage in passages if passage.image_id is not None}
+    )
     copies = {
         key: images.create(
             question_set=question_set,
             **{name: getattr(old, name) for name in COPIED_OF_IMAGES},
         )
-        for key, old in shown.items()
+        for key, old in originals.items()
     }
-    for one in passages:
-        one.image = copies[one.image_id] if one.image_id is not None else None
-        one.brought_by, one.brought_as = None, ""
+    for passage in passages:
+        passage.image = copies[passage.image_id] if passage.image_id is not None else None
+        passage.brought_by, passage.brought_as = None, ""
 
 
-def hash_of(text: str) -> str:
-    """Return the SHA-256 of a consent text, "" where there is none."""
+def hash_consent_text(text: str) -> str:
+    """Return the SHA-256 of a consent text; "" without a text."""
     return hashlib.sha256(text.encode()).hexdigest() if text else ""

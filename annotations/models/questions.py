@@ -1,4 +1,4 @@
-"""Passages, the questions about them, and other wordings of the questions."""
+"""Passages, questions about them, and other wordings of questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annotations.models.question_sets import QuestionSetVersion
 
 
 class Item(Record):
-    """A part of a version: an id within it, a place in its order, a text."""
+    """A part of a version, with an id in it, a position and a text."""
 
     external_id = models.CharField(max_length=255, help_text="The id in files.")
     position = models.PositiveIntegerField(default=0)
@@ -32,25 +32,26 @@ class Item(Record):
     def __str__(self) -> str:
         return self.external_id
 
-    def _fresh(self) -> Self:
-        fresh = copy(self)
-        fresh._state = copy(self._state)
-        fresh._state.fields_cache = {}
-        fresh._state.adding = True
-        fresh.pk = None
-        fresh.public_id = new_public_id()
-        return fresh
+    def _copy_as_new(self) -> Self:
+        """Return an unsaved copy with a new public id."""
+        item = copy(self)
+        item._state = copy(self._state)
+        item._state.fields_cache = {}
+        item._state.adding = True
+        item.pk = None
+        item.public_id = new_public_id()
+        return item
 
 
 class Passage(Item):
-    """A text that questions are asked about, perhaps with a picture.
+    """A text that questions are about, perhaps with an image.
 
-    A passage with an image needs an `image_alt` before its version is published: what people get
-    who do not see it. How the text is to be read says `format`.
+    A passage with an image needs an `image_alt`, for readers who do not see the image, before its
+    version is published. `format` says whether the text has formatting.
     """
 
     class Format(models.TextChoices):
-        """Texts from files are shown as they are; the editor writes simple formatting."""
+        """Texts from files are plain; the editor writes simple formatting."""
 
         PLAIN = "plain", "plain text"
         SIMPLE = "simple", "simple formatting"
@@ -91,32 +92,31 @@ class Passage(Item):
         ]
         indexes = [models.Index(fields=["version", "position", "id"], name="passage_order")]
 
-    def copied_to(self, version: QuestionSetVersion) -> Passage:
-        """The same passage in another version, not saved."""
-        fresh = self._fresh()
-        fresh.version = version
-        return fresh
+    def copy_unsaved(self, version: QuestionSetVersion) -> Passage:
+        """Return an unsaved copy for another version."""
+        item = self._copy_as_new()
+        item.version = version
+        return item
 
 
 class QuestionQuerySet(ScopedQuerySet["Question"]):
-    """Questions, and among them those that count."""
+    """Questions, with a filter for graded ones."""
 
     def graded(self) -> Self:
-        """Those whose answers are graded: neither practice nor attention checks."""
+        """Return the questions whose answers are graded: neither practice nor attention checks."""
         return self.filter(role__in=GRADED)
 
 
 class Question(Item):
-    """A question of a version; `text` is empty while only its id is known from a file of answers.
+    """A question of a version; `text` is empty while only its id is known from imported answers.
 
-    `choices` and `accepted_answers` are lists of texts (an entry of the latter may be a list of
-    texts that mean the same); `answerable` is None where nobody said. `feedback` is shown after
-    an answer to a practice question. `max_characters` is the length that an answer may have, None
-    where only the limit of the site holds.
+    `choices` and `accepted_answers` are lists of texts; an entry of the latter may be a list of
+    texts with the same meaning. `answerable` is None if not known. `feedback` is shown after an
+    answer in practice. `max_characters` limits an answer; None: only the site's limit applies.
     """
 
     class Kind(models.TextChoices):
-        """How it is answered (and which matcher suits its answers)."""
+        """How it is answered; the matcher of answers depends on it."""
 
         FREE = "free", "free text"
         SHORT = "short", "short text"
@@ -124,11 +124,11 @@ class Question(Item):
         CHOICE = "choice", "one of the choices"
 
     class Role(models.TextChoices):
-        """What its answers are for.
+        """What its answers are used for.
 
-        Practice comes first and is never graded. An attention check has a right answer that who
-        reads it gives; it is not graded either. A gold question is asked and graded as any other,
-        and its right answer is known beside.
+        Practice comes first and is never graded. An attention check has a right answer that any
+        attentive reader gives; it is not graded either. A gold question is asked and graded as
+        usual, and its right answer is known.
         """
 
         GRADED = "graded", "graded"
@@ -138,6 +138,7 @@ class Question(Item):
 
     access = Access(question_set="version__question_set", readers=VIEWERS_AND_EXPERTS)
 
+    # An index below begins with this column, so it needs none of its own.
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="questions", db_index=False
     )
@@ -172,7 +173,7 @@ class Question(Item):
     objects = QuestionQuerySet.as_manager()  # type: ignore[misc]
 
     choice_labels: Sequence[str] = ()
-    """How the choices read in the language in which the question is shown; not stored."""
+    """The choices in the language in which the question is shown; not stored."""
 
     class Meta:
         constraints = [
@@ -204,47 +205,46 @@ class Question(Item):
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """The choices with what is read of each: an answer is the choice, in any language."""
+        """The choices with their labels; an answer is stored as the choice, in any language."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def read_as(self, answer: str) -> str:
-        """Return an answer as it is read: of a choice its label, any other text as it stands."""
+        """Return an answer as it is shown: the label of a choice, any other text unchanged."""
         return dict(self.labelled_choices).get(answer, answer)
 
     def accepts(self, answer: str) -> bool | None:
-        """Return whether an answer is one of the accepted ones; None where none are written down.
+        """Return whether an answer is an accepted one; None if no accepted answers are known.
 
-        Compared without regard to case, to spaces at the ends or doubled, and to the way in which
-        characters are composed.
+        Ignores case, extra spaces and the composition of characters.
         """
         accepted = [
             text
             for entry in self.accepted_answers
             for text in (entry if isinstance(entry, list) else [entry])
         ]
-        return folded(answer) in map(folded, accepted) if accepted else None
+        return normalize_text(answer) in map(normalize_text, accepted) if accepted else None
 
-    def copied_to(self, version: QuestionSetVersion) -> Question:
-        """The same question in another version, not saved; its passage is still the old one."""
-        fresh = self._fresh()
-        fresh.version = version
-        return fresh
+    def copy_unsaved(self, version: QuestionSetVersion) -> Question:
+        """Return an unsaved copy for another version; its passage is still the old one."""
+        item = self._copy_as_new()
+        item.version = version
+        return item
 
 
 GRADED = (Question.Role.GRADED, Question.Role.GOLD)
 """Roles whose answers are graded."""
 
 
-def folded(text: str) -> str:
-    """Return a text as two are compared that may be written in several ways."""
+def normalize_text(text: str) -> str:
+    """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 class Variant(Item):
-    """A question in other words, in a dialect or in another language."""
+    """Another wording of a question, in a dialect or in another language."""
 
     class Kind(models.TextChoices):
-        """What differs from the question."""
+        """The difference from the question."""
 
         REWORDING = "rewording"
         DIALECT = "dialect"
@@ -268,8 +268,8 @@ class Variant(Item):
             ),
         ]
 
-    def copied_to(self, question: Question) -> Variant:
-        """The same wording of another version's question, not saved."""
-        fresh = self._fresh()
-        fresh.question = question
-        return fresh
+    def copy_unsaved(self, question: Question) -> Variant:
+        """Return an unsaved copy for the same question of another version."""
+        item = self._copy_as_new()
+        item.question = question
+        return item

@@ -1,4 +1,4 @@
-"""What a worker answered to a question."""
+"""Workers' answers to questions."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,17 +12,16 @@ from annotations.models.submissions import Submission
 
 
 class Response(Record, Signals):
-    """A worker's answer; the question is of the version that the submission is in.
+    """A worker's answer; its question belongs to the version of the submission.
 
-    `text` is as written. Nothing, or only white space, is stored as "" with the status empty: the
-    worker did not answer. `extra` holds a file's further columns by their names. `revision` counts
-    the times the text was saved, so that an older page cannot overwrite a newer text. Times are
-    None where nobody took them: `started_at` is when its page was first shown, `first_draft_at`
-    when the first of its text was saved, `submitted_at` when it was handed in.
-    `language` is that in which the question stood when the text was last saved, as in BCP 47; ""
-    for one that nobody knows.
-    `brought_by` is the import that stored it, None for an answer that was given here or is older
-    than the record of imports.
+    `text` is as written. An answer of white space only is stored as "" with the status empty: the
+    worker did not answer. `extra` has the further columns of an imported file. `revision` counts
+    how often the text was saved, so that an outdated page cannot overwrite a newer text.
+
+    Times are None if not recorded. `started_at` is when the page was first shown, `first_draft_at`
+    when the first text was saved, `submitted_at` when it was submitted. `language` is the language
+    of the question when the text was last saved (BCP 47 tag); "" if not known. `brought_by` is the
+    import that stored it; None for an answer given here, or older than the table of imports.
     """
 
     class State(models.TextChoices):
@@ -39,7 +38,7 @@ class Response(Record, Signals):
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
-    # Both have an index below that begins with them; a second one would only slow down writing.
+    # An index below begins with each of them; another one would only slow down inserts.
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="responses", db_index=False
     )
@@ -87,18 +86,18 @@ class Response(Record, Signals):
         ]
         indexes = [
             models.Index(fields=["question", "id"], name="response_of_question"),
-            # Undoing an import; answers that were given here take no room in it.
+            # For undoing an import; partial, so answers given here take no space in it.
             models.Index(
                 fields=["brought_by", "id"],
                 condition=Q(brought_by__isnull=False),
                 name="response_of_import",
             ),
-            # All that counting the answers of a version needs, without reading their texts.
+            # Covers the columns for counting answers of a version, without reading their texts.
             models.Index(
                 fields=["submission", "state", "status", "rejected", "updated_at"],
                 name="response_counts",
             ),
-            # Few sets have any, and then whoever looks for them reads no others.
+            # Few sets have signals; a partial index finds them without reading other rows.
             models.Index(
                 fields=["submission"], condition=Q(signals="counted"), name="response_signals"
             ),

@@ -1,4 +1,4 @@
-"""What one user may do with one question set, for pages that show or hide by it."""
+"""The rights of one user on one question set, for pages that show or hide by them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
+from annotations.models import ties
 from annotations.models.access import (
     VIEWERS,
     VIEWERS_AND_EXPERTS,
-    Anybody,
-    editable_sets,
+    AnyUser,
     is_operator,
     is_requester,
-    owned_sets,
-    visible_sets,
+    match_editable_sets,
+    match_owned_sets,
+    match_visible_sets,
 )
 from annotations.models.question_sets import QuestionSet
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """`see`: what was asked; `answers`: what came back, runs and results; `manage`: sharing it."""
+    """`see`: questions; `answers`: answers, runs and results; `manage`: sharing and deletion."""
 
     see: bool = False
     answers: bool = False
@@ -29,26 +30,54 @@ class Rights:
     manage: bool = False
 
 
-def rights(user: Anybody, question_set: QuestionSet) -> Rights:
-    """Return what the user may do with the set, by one query at most."""
+def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
+    """Return the rights of a user on a set, with one query at most.
+
+    Inside `ties.asked_once` there is no query: the cached teams and shares are compared with the
+    set's.
+    """
     if not user.is_authenticated or not user.is_active:
         return Rights()
     if is_operator(user):
         return Rights(see=True, answers=True, edit=True, manage=True)
-    found = (
+    may_work = is_requester(user)
+    cached = _check_cached_ties(user, question_set, may_work=may_work)
+    if cached is not None:
+        return cached
+    row = (
         QuestionSet.objects.filter(pk=question_set.pk)
         .values_list(
-            _holds(visible_sets(user, VIEWERS_AND_EXPERTS)),
-            _holds(visible_sets(user, VIEWERS)),
-            _holds(editable_sets(user)),
-            _holds(owned_sets(user)),
+            _annotate(match_visible_sets(user, VIEWERS_AND_EXPERTS)),
+            _annotate(match_visible_sets(user, VIEWERS)),
+            _annotate(match_editable_sets(user)),
+            _annotate(match_owned_sets(user)),
         )
         .first()
     )
-    see, answers, edit, manage = (bool(held) for held in found or (0, 0, 0, 0))
-    works = is_requester(user)
-    return Rights(see=see, answers=answers, edit=edit and works, manage=manage and works)
+    see, answers, edit, manage = (bool(cached) for cached in row or (0, 0, 0, 0))
+    return Rights(see=see, answers=answers, edit=edit and may_work, manage=manage and may_work)
 
 
-def _holds(condition: Q) -> ExpressionWrapper[Q]:
+def _check_cached_ties(
+    user: AnyUser, question_set: QuestionSet, *, may_work: bool
+) -> Rights | None:
+    """Return the rights by the cached teams and shares; None if nothing is cached."""
+    key = int(user.pk or 0)
+    teams = ties.load_team_keys(key)
+    visible, readable = (
+        ties.load_shared_set_keys(key, roles) for roles in (VIEWERS_AND_EXPERTS, VIEWERS)
+    )
+    if not (isinstance(teams, list) and isinstance(visible, list) and isinstance(readable, list)):
+        return None
+    manages = question_set.owner_id == key
+    edits = manages or (may_work and question_set.team_id in teams)
+    return Rights(
+        see=edits or question_set.pk in visible,
+        answers=edits or question_set.pk in readable,
+        edit=edits and may_work,
+        manage=manages and may_work,
+    )
+
+
+def _annotate(condition: Q) -> ExpressionWrapper[Q]:
     return ExpressionWrapper(condition, output_field=BooleanField())

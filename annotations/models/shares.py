@@ -1,4 +1,4 @@
-"""A question set shown to somebody outside its team."""
+"""Shares: access to a question set for users outside its team."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from annotations.models.question_sets import QuestionSet
 
 
 class ShareQuerySet(InvitedQuerySet["Share"]):
-    """Shares, and those of them that somebody asks for often."""
+    """Shares, with a filter for experts."""
 
     def of_experts(self, question_set: QuestionSet) -> ShareQuerySet:
-        """Return those by which somebody may judge answers of a set now, by user name."""
+        """Return the shares of active users who may judge answers of a set, by user name."""
         experts = self.accepted().filter(role=Share.Role.EXPERT, user__is_active=True)
         return experts.filter(question_set=question_set).order_by("user__username")
 
 
 class Share(Invited):
-    """What one user may see of one set; the user needs to be active."""
+    """Access of one user to one set; the user must be active."""
 
     class Role(models.TextChoices):
-        """An expert judges answers without knowing whose they are or what they were graded."""
+        """An expert judges answers without knowing their author or grade."""
 
         VIEWER = VIEWER, "viewer"
         EXPERT = EXPERT, "expert"
@@ -34,6 +34,7 @@ class Share(Invited):
     told_with = ("question_set__owner",)
     objects = ShareQuerySet.as_manager()  # type: ignore[misc]
 
+    # An index below begins with this column, so it needs none of its own.
     question_set = models.ForeignKey(
         QuestionSet, on_delete=models.CASCADE, related_name="shares", db_index=False
     )
@@ -60,7 +61,7 @@ class Share(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What they may do."""
+        """What the user is asked to do."""
         expert = self.role == self.Role.EXPERT
         return f"{'judge answers blindly of' if expert else 'look at'} the question set"
 

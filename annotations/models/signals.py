@@ -1,4 +1,4 @@
-"""How an answer came about, counted where it was written: how much and how long, never what."""
+"""Signals: counts and times of how an answer was written, never what was typed."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ COUNTERS: Final = (
     *("paste_count", "pasted_characters", "keystrokes", "typed_characters", "deleted_characters"),
     *("blur_count", "away_seconds", "active_seconds"),
 )
-"""What is counted of an answer, in the order of every table; whole numbers from 0."""
+"""The counters of an answer, in the order of every table; integers from 0."""
 
 ACTIVE_SECONDS: Final = 30
-"""How long somebody counts as active after a key, a touch, a move or a scroll. The script of the
-page knows it too."""
+"""Seconds that count as active after a key, a touch, a move or a scroll. The script of the
+page has the same number."""
 
 _NONE = reduce(and_, (Q(**{f"{name}__isnull": True}) for name in COUNTERS))
 _ALL = reduce(and_, (Q(**{f"{name}__isnull": False}) for name in COUNTERS))
 
 
 class Signals(models.Model):
-    """The counters of an answer; all None where nobody counted, which is never a zero.
+    """The counters of an answer; all None if nothing was counted, which is not zero.
 
-    They are evidence for people and columns of exports. Nothing that grades, ranks, pays, admits
-    or rings reads them.
+    They are evidence for people, and columns of exports. Nothing that grades, ranks, pays, admits
+    workers or raises alarms reads them.
     """
 
     class Counted(models.TextChoices):
-        """Whether there are any: "" where nobody counted, as without a script or from a file."""
+        """Whether there are counters: "" if there are none, as without a script or from a file."""
 
         COUNTED = "counted", "counted"
         OFF = "off", "switched off by the worker"
@@ -65,8 +65,8 @@ class Signals(models.Model):
         blank=True,
         help_text=f"Seconds on the page, each at most {ACTIVE_SECONDS} after something was done.",
     )
-    # {page: {counter: number}}: a page that was loaded counts from 0 and sends its whole count
-    # every time, so that nothing is counted twice. Emptied when the answer is handed in.
+    # {page: {counter: number}}: each loaded page counts from 0 and always sends its total, so
+    # that a repeated request counts nothing twice. Emptied when the answer is submitted.
     signal_pages = models.JSONField(default=dict, blank=True, editable=False)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Where uploaded files wait: a folder that only the owner of the process may open."""
+"""Storage of uploaded files, in a folder that only the owner of the process can open."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.core.files.storage import FileSystemStorage
 class PrivateStorage(FileSystemStorage):
     """Files in `settings.UPLOADS`, never served; folders have the mode 700, files 600.
 
-    Several web servers need a folder that all of them see, or another storage in its place
-    (`STORAGES["uploads"]`): nothing but Django's storage API is used.
+    Several web servers need a folder that all of them see, or another storage
+    (`STORAGES["uploads"]`): only Django's storage API is used.
     """
 
     def __init__(self) -> None:
@@ -23,22 +23,23 @@ class PrivateStorage(FileSystemStorage):
 
     @property
     def base_location(self) -> str:
-        """Return the folder, as the settings say now."""
+        """The folder, by the current settings."""
         return os.fspath(settings.UPLOADS)
 
     @property
     def location(self) -> str:
-        """Return the folder as an absolute path."""
+        """The folder as an absolute path."""
         return os.fspath(Path(self.base_location).absolute())
 
     def _save(self, name: str, content: Any) -> str:
-        """Keep a file whole, or, where the disk takes only a part of it, not at all."""
-        there = self.exists(name)
+        """Save a file completely, or not at all if the disk takes only a part of it."""
+        existed = self.exists(name)
         try:
-            kept: str = super()._save(name, content)  # type: ignore[misc]
-            return kept
+            saved_name: str = super()._save(name, content)  # type: ignore[misc]
+            return saved_name
         except BaseException:
-            if not there:
+            # A file of that name from another upload is not deleted.
+            if not existed:
                 with suppress(OSError):
                     self.delete(name)
             raise

@@ -1,4 +1,4 @@
-"""One worker's way through one version."""
+"""Submissions: one worker's participation in one version."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -10,13 +10,13 @@ from annotations.models.workers import Worker
 
 
 class Submission(Record):
-    """A worker's place in a version, from the first click (or the import) to the end.
+    """A worker's participation in a version, from the first click (or the import) to the end.
 
-    Times are None where nobody took them, as for imported answers.
+    Times are None if not recorded, as for imported answers.
     """
 
     class State(models.TextChoices):
-        """Where it stands; only an open one takes answers from its worker."""
+        """The state; only an open submission takes answers from its worker."""
 
         OPEN = "open"
         SUBMITTED = "submitted"
@@ -31,7 +31,7 @@ class Submission(Record):
         IMPORTED = "imported", "from a file"
 
     class Device(models.TextChoices):
-        """From what its worker answered; several where they handed in from another kind."""
+        """The kind of device used; several if the worker submitted from another kind."""
 
         PHONE = "phone"
         TABLET = "tablet"
@@ -40,6 +40,7 @@ class Submission(Record):
 
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="submissions", db_index=False
     )

@@ -1,4 +1,4 @@
-"""Requesters who work together."""
+"""Teams of requesters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from annotations.models.invitations import Invited
 
 
 class Team(Record):
-    """Requesters who see and edit the question sets that are shared with it.
+    """Requesters who see and edit the question sets that are shared with the team.
 
-    The owner belongs to it without a membership. A member who is no requester sees nothing by it.
+    The owner belongs to it without a membership. A member who is not a requester sees nothing by
+    it.
     """
 
     access = Access(owner="owner", people="memberships__user", waiting="memberships__pending")
@@ -49,6 +50,7 @@ class Membership(Invited):
     )
     told_with = ("team__owner",)
 
+    # An index below begins with this column, so it needs none of its own.
     team = models.ForeignKey(
         Team, on_delete=models.CASCADE, related_name="memberships", db_index=False
     )
@@ -71,7 +73,7 @@ class Membership(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What a member does."""
+        """What the user is asked to do."""
         return "work in the team"
 
     @property
@@ -81,10 +83,10 @@ class Membership(Invited):
 
     @transaction.atomic
     def end(self) -> int:
-        """Leave the team and take one's own question sets along; says how many it no longer sees.
+        """Leave the team with one's own question sets; return how many the team can no longer see.
 
-        What somebody shared as a member is not left to a team they cannot look into any more.
+        A former member cannot look into the team, so their sets are not left to it.
         """
-        taken = self.team.question_sets.filter(owner=self.user_id).update(team=None)
+        n_removed = self.team.question_sets.filter(owner=self.user_id).update(team=None)
         self.delete()
-        return taken
+        return n_removed

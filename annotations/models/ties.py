@@ -1,8 +1,8 @@
-"""What binds a user to the question sets of others: teams and shares, asked once for a page.
+"""Teams, shares and writing roles of a user, cached for the queries of one page.
 
-The rule of who sees what (`annotations.models.access`) hangs on them. Said as conditions within
-conditions they would be put together and looked up anew for each list of a page; while `asked_once`
-lasts they are read when the first list needs them, and each list gets the keys.
+The access rules (`annotations.models.access`) depend on them. As nested subqueries they would be
+evaluated again for each list of a page. Inside `asked_once` they are read when the first list
+needs them, and each list gets the keys.
 """
 
 from __future__ import annotations
@@ -14,74 +14,113 @@ from typing import Any, Final
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Q
+from django.db.models import CharField, F, Q, Value
 
-MOST: Final = 500
-"""Teams, shares or sets of a user that are told by their keys; of more the database keeps track."""
+MOST_CACHED: Final = 500
+"""Most rows that are cached; with more, the queries use subqueries."""
 
 Keys = list[int] | models.QuerySet[Any, Any]
+"""Keys as a list, or as a subquery."""
 
 
-_kept: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", default=None)
+_cached_rows: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def asked_once() -> Iterator[None]:
-    """Keep what is asked while the block lasts; for what changes no set, no team and no share."""
-    token = _kept.set({})
+def cache_queries() -> Iterator[None]:
+    """Cache the queries while the block lasts, which must not change sets, teams or shares."""
+    token = _cached_rows.set({})
     try:
         yield
     finally:
-        _kept.reset(token)
+        _cached_rows.reset(token)
 
 
-def teams(user: int) -> Keys:
-    """Return the keys of the teams that a user owns or is in, where invited only: not yet."""
-    keys = _asked("teams", user, lambda: _teams(user).values_list("pk", flat=True))
-    return _teams(user) if keys is None else keys
+def load_team_keys(user: int) -> Keys:
+    """Return the keys of the teams that a user owns or is in, without pending memberships."""
+    keys = _select_ties(user, "team")
+    return _query_teams(user) if keys is None else [key for key, _ in keys]
 
 
-def shared_sets(user: int, roles: Iterable[str]) -> Keys:
+def load_shared_set_keys(user: int, roles: Iterable[str]) -> Keys:
     """Return the keys of the sets that are shared with a user in one of the roles."""
-    wanted = sorted(roles)
-    rows = _asked("shares", user, lambda: _shares(user).values_list("question_set", "role"))
+    sorted_roles = sorted(roles)
+    rows = _select_ties(user, "share")
     if rows is None:
-        return _shares(user).filter(role__in=wanted).values("question_set")
-    return [key for key, role in rows if role in wanted]
+        return _query_shares(user).filter(role__in=sorted_roles).values("question_set")
+    return [key for key, role in rows if role in sorted_roles]
 
 
-def sets(condition: Q, owner: int | None = None) -> Keys:
-    """Return the keys of the sets that meet a condition, where given: not those of an owner."""
-    found = _rows("QuestionSet").filter(condition)
-    rows = _asked("sets", condition, lambda: found.values_list("pk", "owner"))
+def has_writing_role(user: int) -> bool:
+    """Return whether a user writes or checks problems for a set."""
+    rows = _select_ties(user, "writing")
+    return _query_writing(user).exists() if rows is None else bool(rows)
+
+
+def load_set_keys(condition: Q, owner: int | None = None, *, of_one_row: bool = False) -> Keys:
+    """Return the keys of the sets that meet a condition, without those of `owner` if passed.
+
+    For a look-up `of_one_row`, returns a subquery unless the keys are cached already.
+    """
+    matching = _get_rows("QuestionSet").filter(condition)
+    if of_one_row and ("sets", condition) not in (_cached_rows.get() or {}):
+        rows = None
+    else:
+        rows = _load_cached("sets", condition, lambda: matching.values_list("pk", "owner"))
     if rows is None:
-        return (found if owner is None else found.exclude(owner=owner)).values("pk")
-    return [key for key, of in rows if of != owner]
+        return (matching if owner is None else matching.exclude(owner=owner)).values("pk")
+    return [key for key, set_owner in rows if set_owner != owner]
 
 
-def _asked(what: str, of: Any, rows: Callable[[], models.QuerySet[Any, Any]]) -> list[Any] | None:
-    """Return what was asked, or is now; None where nothing is kept."""
-    kept = _kept.get()
-    if kept is None:
+def _select_ties(user: int, kind: str) -> list[tuple[int, str]] | None:
+    """Return key and role of each tie of a kind; None if nothing is cached."""
+    rows = _load_cached("ties", user, lambda: _query_ties(user))
+    return rows and [(key, role) for row_kind, key, role in rows if row_kind == kind]
+
+
+def _query_ties(user: int) -> models.QuerySet[Any, Any]:
+    """Return a query of kind, key and role of all ties of a user to sets of others."""
+
+    def select_columns(kind: str, rows: models.QuerySet[Any, Any], key: Any, role: Any) -> Any:
+        return rows.values_list(Value(kind, CharField()), key, role)
+
+    nothing = Value("", CharField())
+    return select_columns("team", _query_teams(user), F("pk"), nothing).union(
+        select_columns("share", _query_shares(user), F("question_set"), F("role")),
+        # The union removes duplicates, so any number of writing roles gives one row.
+        select_columns("writing", _query_writing(user), Value(0), nothing),
+    )
+
+
+def _load_cached(
+    topic: str, subject: Any, rows: Callable[[], models.QuerySet[Any, Any]]
+) -> list[Any] | None:
+    """Return the cached rows, loading them if needed; None if nothing is cached."""
+    cache = _cached_rows.get()
+    if cache is None:
         return None
-    if (what, of) not in kept:
-        found = list(rows()[: MOST + 1])
-        if len(found) > MOST:
-            _kept.set(None)  # for the rest of the page
+    if (topic, subject) not in cache:
+        result = list(rows()[: MOST_CACHED + 1])
+        if len(result) > MOST_CACHED:
+            _cached_rows.set(None)  # too many: no caching for the rest of the page
             return None
-        kept[what, of] = found
-    return kept[what, of]
+        cache[topic, subject] = result
+    return cache[topic, subject]
 
 
-def _teams(user: int) -> models.QuerySet[Any, Any]:
-    joined = _rows("Membership").filter(user=user, pending=False).values("team")
-    return _rows("Team").filter(Q(owner=user) | Q(pk__in=joined)).values("pk")
+def _query_teams(user: int) -> models.QuerySet[Any, Any]:
+    joined = _get_rows("Membership").filter(user=user, pending=False).values("team")
+    return _get_rows("Team").filter(Q(owner=user) | Q(pk__in=joined)).values("pk")
 
 
-def _shares(user: int) -> models.QuerySet[Any, Any]:
-    return _rows("Share").filter(user=user, pending=False)
+def _query_shares(user: int) -> models.QuerySet[Any, Any]:
+    return _get_rows("Share").filter(user=user, pending=False)
 
 
-def _rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return the rows of a model by its name: all models import the rules, these import none."""
+def _query_writing(user: int) -> models.QuerySet[Any, Any]:
+    return _get_rows("WritingMember").filter(user=user, pending=False)
+
+
+def _get_rows(name: str) -> models.QuerySet[Any, Any]:
+    """Return the rows of a model by name; this module cannot import models, which import it."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -1,4 +1,4 @@
-"""The texts of a version in its further languages."""
+"""Translations of the texts of a version."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from annotations.models.questions import Passage, Question
 Row = QuestionSetVersion | Passage | Question
 
 KEYED: Final = (Question.Role.PRACTICE, Question.Role.ATTENTION, Question.Role.GOLD)
+"""Roles of questions whose right answers are translated."""
 LISTS: Final = ("choices", "accepted_answers")
 TITLE: Final = "title"
-"""What a version's translation may have beside its texts: how the study is called for people."""
+"""The field for the title of the study, which only a version's translation has."""
 
 
 class Translation(Scoped):
-    """What a passage, a question or a version itself (both keys None) says in another language.
+    """The translation of a passage, of a question, or (both keys None) of a version itself.
 
-    `texts` holds the texts by the names of the fields that they translate; choices and right
-    answers are lists. `originals` says by the same names which original it was translated from
-    (`mark`), so that one notices when that was changed since. The languages that a version has
-    stand in its `languages`.
+    `texts` has the translations by field name; choices and right answers are lists. `originals` has
+    the hash of each translated original (`mark`), so that a later change is noticed. The languages
+    of a version are listed in its `languages`.
     """
 
     access = Access(question_set="version__question_set", readers=VIEWERS_AND_EXPERTS)
@@ -37,7 +37,7 @@ class Translation(Scoped):
         QuestionSetVersion, on_delete=models.CASCADE, related_name="translations"
     )
     language = models.CharField(max_length=35, help_text="As in BCP 47, such as ar.")
-    # Indexes below begin with these two.
+    # Unique indexes below begin with each of these two.
     passage = models.ForeignKey(
         Passage,
         on_delete=models.CASCADE,
@@ -83,10 +83,10 @@ class Translation(Scoped):
     def __str__(self) -> str:
         return f"{self.question or self.passage or self.version} in {self.language}"
 
-    def copied_to(
+    def copy_unsaved(
         self, version: QuestionSetVersion, passage: Passage | None, question: Question | None
     ) -> Translation:
-        """The same texts in another version, not saved."""
+        """Return an unsaved copy for another version."""
         return Translation(
             version=version,
             language=self.language,
@@ -97,21 +97,21 @@ class Translation(Scoped):
         )
 
 
-def to_translate(row: Row, language: str) -> dict[str, Any]:
-    """Return what people read of a row, by the names of its fields: what a language has to have.
+def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
+    """Return the texts of a row that need a translation, by field name.
 
-    Nothing of an item that is written in that language already. Choices are translated and never
-    compared (the answer is the choice itself), so their right answers are not asked for.
+    An item that is written in that language needs none. Choices are translated but never compared
+    (the stored answer is the original choice), so their right answers need no translation.
     """
     if isinstance(row, QuestionSetVersion):
-        return _filled({"guidelines": row.guidelines, "consent_text": row.consent_text})
+        return _drop_empty({"guidelines": row.guidelines, "consent_text": row.consent_text})
     if row.language and row.language.lower() == language.lower():
         return {}
     if isinstance(row, Passage):
         alt = row.image_alt if row.image_id else ""
-        return _filled({"title": row.title, "text": row.text, "image_alt": alt})
+        return _drop_empty({"title": row.title, "text": row.text, "image_alt": alt})
     is_choice = row.kind == Question.Kind.CHOICE
-    return _filled(
+    return _drop_empty(
         {
             "text": row.text,
             "choices": row.choices if is_choice else [],
@@ -121,24 +121,24 @@ def to_translate(row: Row, language: str) -> dict[str, Any]:
     )
 
 
-def is_whole(name: str, original: Any, translated: Any) -> bool:
-    """Return whether a text is translated; of choices each one has to be."""
+def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
+    """Return whether a text is translated; choices need a translation of each."""
     if name == "choices":
         return isinstance(translated, list) and len(translated) == len(original)
     return bool(translated.strip() if isinstance(translated, str) else translated)
 
 
 def is_list(name: str) -> bool:
-    """Return whether the text of that name is a list of texts."""
+    """Return whether the text of that field is a list of texts."""
     return name in LISTS
 
 
-def mark(original: Any) -> str:
-    """Return a mark of an original text: it changes when the text does."""
+def hash_original(original: Any) -> str:
+    """Return a short hash of an original text; it changes when the text does."""
     return hashlib.sha256(json.dumps(original, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def _filled(texts: dict[str, Any]) -> dict[str, Any]:
+def _drop_empty(texts: dict[str, Any]) -> dict[str, Any]:
     return {
         name: text
         for name, text in texts.items()

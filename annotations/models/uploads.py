@@ -1,4 +1,4 @@
-"""A file that somebody uploaded into a question set: checked at once, imported after a yes."""
+"""Files uploaded into a question set: checked at once, imported after confirmation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ from annotations.models.question_sets import QuestionSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KEPT = timedelta(days=1)
+LIFETIME = timedelta(days=1)
+"""How long an upload is stored."""
 PRIVATE_NAME = re.compile(r"[A-Za-z0-9_-]{32}")
+"""The names that `private_name` returns."""
 LONGEST_NAME = 200
 
 
@@ -39,21 +41,21 @@ def upload_storage() -> Storage:
 
 
 def private_name(upload: Upload, filename: str) -> str:
-    """Return a name that nobody guesses; of the given one not a letter gets near the disk."""
+    """Return an unguessable name; nothing of `filename` reaches the disk."""
     return secrets.token_urlsafe(24)
 
 
 class Upload(Record):
-    """A file, what was found in it, and what became of it; gone after a day.
+    """An uploaded file, the result of its check and of its import; deleted after a day.
 
-    `name` is what the browser called the file: shown to people, never used as a path. `report`
-    holds an `ImportReport` as plain values and `lines` the same in words; `problems` are those of
-    an `InputError`, of `n_problems` in all. `checked` holds the rows as they were read, where
-    reading them again would cost; both files go as soon as nobody needs them.
+    `name` is the browser's name of the file: shown to users, never used as a path. `report` holds
+    an `ImportReport` as plain values, `lines` the same in words. `problems` are those of an
+    `InputError`, of `n_problems` in all. `checked` holds the parsed rows, where parsing again would
+    be slow. Both files are deleted as soon as they are not needed.
     """
 
     class State(models.TextChoices):
-        """Waits for its columns; cannot be imported; waits for a yes; is imported."""
+        """Needs a column mapping; cannot be imported; waits for confirmation; is imported."""
 
         MAPPING = "mapping"
         BAD = "bad"
@@ -91,12 +93,12 @@ class Upload(Record):
         return f"{self.name} into {self.question_set}"
 
     def opened(self) -> BinaryIO:
-        """Return the bytes of the file, from the beginning."""
+        """Open the file, at its beginning."""
         return cast("BinaryIO", self.file.storage.open(self.file.name or "", "rb").file)
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """Keep no file that no row names: where the block fails, those go that it has added."""
+        """Delete files added in the block if it fails, so that no file is left without a row."""
         before = set() if self._state.adding else {self.file.name, self.checked.name}
         try:
             yield
@@ -107,29 +109,29 @@ class Upload(Record):
             raise
 
     def keep_checked(self, path: Path) -> None:
-        """Keep the rows that were written to `path`."""
+        """Store the parsed rows that were written to `path`."""
         with path.open("rb") as file:
             self.checked.save("", File(file), save=False)
 
     @contextmanager
     def checked_path(self) -> Iterator[Path]:
-        """Open the rows that were kept, as a file of this machine while the block runs."""
+        """Yield a local copy of the stored parsed rows; it is deleted after the block."""
         with TemporaryDirectory(prefix="upload-") as folder:
             path = Path(folder) / "rows"
-            with self.checked.storage.open(self.checked.name or "", "rb") as kept:
+            with self.checked.storage.open(self.checked.name or "", "rb") as stored:
                 path.touch(mode=0o600)
                 with path.open("wb") as file:
-                    for chunk in kept.chunks():
+                    for chunk in stored.chunks():
                         file.write(chunk)
             yield path
 
     def drop_checked(self) -> None:
-        """Remove the rows that were read: the file is to be read otherwise."""
+        """Delete the parsed rows: the file is to be parsed with other settings."""
         if self.checked:
             self.checked.delete(save=False)
 
     def drop_files(self) -> None:
-        """Remove the files; what became of them stays for its page."""
+        """Delete both files; the row stays for the page of results."""
         for field in (self.file, self.checked):
             if field:
                 field.delete(save=False)
@@ -137,27 +139,31 @@ class Upload(Record):
 
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")
 def drop_files(instance: Upload, **kwargs: Any) -> None:
-    """Remove the files of a row that is gone, whatever removed it."""
+    """Delete the files of a deleted row."""
     instance.drop_files()
 
 
-def sweep() -> int:
-    """Remove uploads that are older than a day, and as old files of none; how many rows went.
+def delete_old_uploads() -> int:
+    """Delete uploads older than a day, and orphaned files of that age; return how many rows.
 
-    A file is of none where the process was killed before its row was stored.
+    A file is orphaned if the process was killed before its row was stored.
     """
-    old: Iterable[Upload] = Upload.objects.filter(created_at__lt=Now() - KEPT)
+    old: Iterable[Upload] = Upload.objects.filter(created_at__lt=Now() - LIFETIME)
     n = sum(bool(upload.delete()) for upload in old)
     storage = upload_storage()
     try:
         _, names = storage.listdir("")
-        # Whatever else stands in that folder is not ours.
-        ours = filter(PRIVATE_NAME.fullmatch, names)
-        late = [name for name in ours if storage.get_modified_time(name) < timezone.now() - KEPT]
-    except FileNotFoundError:  # nobody has sent any, or another sweep was here
+        # Other files in that folder are not ours.
+        own_names = filter(PRIVATE_NAME.fullmatch, names)
+        old_names = [
+            name
+            for name in own_names
+            if storage.get_modified_time(name) < timezone.now() - LIFETIME
+        ]
+    except FileNotFoundError:  # no upload yet, or another process deleted it
         return n
-    rows = Upload.objects.filter(Q(file__in=late) | Q(checked__in=late))
+    rows = Upload.objects.filter(Q(file__in=old_names) | Q(checked__in=old_names))
     known = {name for pair in rows.values_list("file", "checked") for name in pair}
-    for name in set(late) - known:
+    for name in set(old_names) - known:
         storage.delete(name)
     return n

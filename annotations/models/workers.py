@@ -1,4 +1,4 @@
-"""Who answers."""
+"""Workers, and notes about them."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,10 @@ from annotations.models.notes import Note
 
 
 class Worker(Record):
-    """A person under the id a panel gave; the same id in two panels, or of two owners, is two."""
+    """A person, known by the id of a panel.
+
+    The same id in another panel, or of another owner, is another row.
+    """
 
     access = Access(
         owner="owner",
@@ -19,6 +22,7 @@ class Worker(Record):
         readers=VIEWERS,
     )
 
+    # An index below begins with this column, so it needs none of its own.
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workers", db_index=False
     )
@@ -42,10 +46,10 @@ class Worker(Record):
 
 
 class WorkerNote(Note):
-    """What somebody wrote down about a worker, such as why not to invite them again.
+    """A note about a worker, such as why not to invite them again.
 
-    Read by who wrote it, by the worker's owner, and by who may change a set that the worker
-    answered in: viewers of a set look at answers, not at what is thought of people.
+    Read by its author, by the worker's owner, and by editors of a set in which the worker answered.
+    Viewers of a set see answers, but not opinions about workers.
     """
 
     access = Access(
@@ -55,6 +59,7 @@ class WorkerNote(Note):
         readers=EDITORS,
     )
 
+    # An index below begins with this column, so it needs none of its own.
     worker = models.ForeignKey(
         Worker, on_delete=models.CASCADE, related_name="notes", db_index=False
     )

@@ -1,8 +1,8 @@
-"""Word problems without an answer, as people write and check them.
+"""Unanswerable word problems, as people write and check them.
 
-Of each answerable question of a version somebody writes a version that has no answer; others, who
-know neither the author nor each other's votes, say whether it has one. What all of them find
-unanswerable is accepted.
+A writer changes an answerable question of a version so that it has no answer. Validators, who know
+neither the author nor each other's votes, say whether it has one. A problem is accepted if all
+of them find it unanswerable.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from annotations.models.question_sets import QuestionSetVersion
 from annotations.models.questions import Question
 
 MOST_CHARACTERS = 5_000
-"""Of a problem that somebody writes."""
+"""Most characters of a written problem."""
 
 
 class Category(models.IntegerChoices):
-    """Why a problem has no answer, with the numbers of UMWP (Sun et al. 2024, section 3)."""
+    """Why a problem has no answer, numbered as in UMWP (Sun et al. 2024, section 3)."""
 
     MISSING = 1, "key information missing"
     AMBIGUOUS = 2, "ambiguous key information"
@@ -33,10 +33,11 @@ class Category(models.IntegerChoices):
 
 
 class WritingProject(Record):
-    """The writing of problems without an answer to the questions of one published version.
+    """The writing of unanswerable problems from the questions of one published version.
 
-    `per_original` is how many may be written of one question. `votes_needed` validators check each,
-    and all of them must find it unanswerable. A closed one takes nothing more.
+    `per_original` is the number of problems that may be written from one question. `votes_needed`
+    validators check each, and all of them must find it unanswerable. A closed project takes nothing
+    more.
     """
 
     access = Access(question_set="version__question_set", readers=VIEWERS)
@@ -68,10 +69,10 @@ class WritingProject(Record):
 
 
 class WritingMember(Invited):
-    """Somebody who writes or checks, never both: nobody checks what they might have written."""
+    """A writer or a validator; never both, so that nobody checks their own problems."""
 
     class Role(models.TextChoices):
-        """What they do."""
+        """The member's task."""
 
         WRITER = "writer", "writer"
         VALIDATOR = "validator", "validator"
@@ -85,6 +86,7 @@ class WritingMember(Invited):
     )
     told_with = ("project__version__question_set__owner",)
 
+    # An index below begins with this column, so it needs none of its own.
     project = models.ForeignKey(
         WritingProject, on_delete=models.CASCADE, related_name="members", db_index=False
     )
@@ -111,7 +113,7 @@ class WritingMember(Invited):
 
     @property
     def asked_to(self) -> str:
-        """What they would do, without a word of what is written or checked."""
+        """What the user is asked to do, without any content of the problems."""
         writes = self.role == self.Role.WRITER
         return f"{'write' if writes else 'check'} problems for the question set"
 
@@ -122,15 +124,15 @@ class WritingMember(Invited):
 
 
 class WrittenProblem(Record):
-    """A version of a question that is to have no answer.
+    """A problem written from a question, meant to have no answer.
 
-    `number` counts those of one question, and with it makes the id in files. `revision` counts the
-    times it was handed in: votes are about one revision. `category` is the author's word for why
-    there is no answer; None while the author has not said.
+    `number` counts the problems of one question; the id in files contains it. `revision` counts how
+    often it was submitted; a vote is about one revision. `category` is the author's reason why
+    there is no answer; None until it is chosen.
     """
 
     class State(models.TextChoices):
-        """Where it stands; only a draft and a returned one are the author's to change."""
+        """The state; the author can change only drafts and returned problems."""
 
         DRAFT = "draft", "being written"
         CHECKING = "checking", "being checked"
@@ -141,9 +143,11 @@ class WrittenProblem(Record):
 
     access = Access(question_set="project__version__question_set", people="author", readers=VIEWERS)
 
+    # An index below begins with this column, so it needs none of its own.
     project = models.ForeignKey(
         WritingProject, on_delete=models.CASCADE, related_name="problems", db_index=False
     )
+    # An index below begins with this column, so it needs none of its own.
     original = models.ForeignKey(
         Question, on_delete=models.CASCADE, related_name="written", db_index=False
     )
@@ -187,12 +191,12 @@ class WrittenProblem(Record):
 
     @property
     def external_id(self) -> str:
-        """The id in files: that of its question, and which of its versions it is."""
+        """The id in files: the question's id and the number of the problem."""
         return f"{self.original.external_id}-{self.number}"
 
 
 class ProblemVote(Record):
-    """What one validator says of one revision: whether it has an answer, and if not, why.
+    """A validator's vote on one revision: whether it has an answer, and if not, why.
 
     Validators see their own votes only.
     """
@@ -201,6 +205,7 @@ class ProblemVote(Record):
         question_set="problem__project__version__question_set", people="validator", readers=VIEWERS
     )
 
+    # An index below begins with this column, so it needs none of its own.
     problem = models.ForeignKey(
         WrittenProblem, on_delete=models.CASCADE, related_name="votes", db_index=False
     )
@@ -230,10 +235,10 @@ class ProblemVote(Record):
 
 
 class WritingEvent(AppendOnly):
-    """What happened to a written problem, by whom and when, with its words as they then were."""
+    """An event of a written problem, with its user, time and text."""
 
     class Kind(models.TextChoices):
-        """A decision by votes is of the validator whose vote was the last one."""
+        """A decision by votes belongs to the validator of the last vote."""
 
         BEGUN = "begun", "begun"
         SUBMITTED = "submitted", "handed in"

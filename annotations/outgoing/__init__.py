@@ -1,4 +1,4 @@
-"""Requests that leave the house: to vetted addresses only, and how long to wait when asked to.
+"""Outgoing requests: to vetted addresses only, with the wait that a server asks for.
 
 Language models (`evaluation.backends`) and panels (`annotations.panels`) are asked through it. It
 knows neither Django nor the database.

@@ -1,7 +1,10 @@
-"""What panels are told and tell: lists of approved and rejected work, where submissions stand.
+"""Exchange with panels: lists of approved and rejected work, states of submissions.
 
-`people` says how a panel knows those who answered, `lists` makes its files out of what somebody
-decided, `statuses` takes in what it exports, `groups` keeps whom it asks again. `client` is what a
-panel can be asked by its own interface, `prolific` that of Prolific. Words of panels stand in
-`exchange`.
+- `people` describes the workers as a panel knows them.
+- `lists` writes the decisions as files for a panel.
+- `statuses` imports the export of a panel.
+- `groups` creates groups of workers to invite again.
+- `client` declares the requests to a panel's REST API; `prolific` implements them.
+
+The panels' own terms are in `exchange`.
 """

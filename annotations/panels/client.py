@@ -1,6 +1,7 @@
-"""What a panel can be asked by its own interface, and what may come of it; one form for all.
+"""The requests to a panel's REST API, and their errors; the same for all panels.
 
-Nothing here pays by itself: `annotations.ledger` claims a payment before it asks, once.
+Nothing here prevents a payment from being made twice. `annotations.ledger` claims each payment
+before it sends one request.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from annotations.sentences import CodedError
 
 
 class PanelError(CodedError, RuntimeError):
-    """What was asked of a panel came to nothing, or perhaps to nothing; `str()` says it."""
+    """A request to a panel failed, or may have failed; `str()` says why."""
 
     sentences = PANEL
 
 
 class NotDoneError(PanelError):
-    """The panel did nothing: it was not reached, or it said no."""
+    """The panel did nothing: it was not reached, or it refused."""
 
 
 class UnsureError(PanelError):
-    """Nobody here knows whether it did: it did not answer in time, broke off, or failed.
+    """It is not known whether the panel did it: it did not answer in time, or failed.
 
-    `reference` is the panel's id of what was asked for, "" where there was none yet.
+    `reference` is the panel's id of the object; "" if there was none yet.
     """
 
     def __init__(self, code: str, reference: str = "", **values: Any) -> None:
@@ -38,9 +39,9 @@ class UnsureError(PanelError):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study as the panel has it; `pay` is what each person gets, in hundredths of its currency.
+    """A study on the panel; `pay` is what each worker gets, in hundredths of its currency.
 
-    None, and "", where the panel does not say.
+    `pay` is None, and `currency` "", if the panel does not say.
     """
 
     id: str
@@ -51,10 +52,10 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
-class SetUp:
+class BonusSetup:
     """Bonuses that a panel has noted and not paid; `amount` is their sum, in hundredths.
 
-    None where the panel does not say.
+    None if the panel does not say.
     """
 
     id: str
@@ -70,27 +71,27 @@ class PanelClient(Protocol):
         """Return a study."""
 
     def statuses(self, study: str) -> Source:
-        """Return where the submissions of a study stand, as the file the panel would export."""
+        """Return the states of a study's submissions, as the file that the panel would export."""
 
     def approve(self, submissions: Sequence[str]) -> None:
         """Approve submissions, by the panel's ids."""
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject one; the worker reads the message."""
+        """Reject a submission; the worker reads the message."""
 
-    def set_up_bonuses(self, study: str, lines: str) -> SetUp:
-        """Note bonuses ("id,amount" a line) without paying them."""
+    def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
+        """Note bonuses (lines "id,amount") without paying them."""
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Pay what was set up. Twice pays twice."""
+        """Pay noted bonuses. A second call pays them twice."""
 
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """End submissions as screened out, and pay each of them so much. Twice may pay twice.
+        """End submissions as screened out, and pay `each` for each. A second call may pay twice.
 
-        With `more_places` as many others may take part.
+        With `more_places`, the study gets as many new places.
         """
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
-        """Make a group of participants to recruit again; return its id."""
+        """Create a group of participants to invite again; return its id."""

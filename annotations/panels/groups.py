@@ -1,4 +1,4 @@
-"""Groups of participants that a panel keeps for the next study, with a record of who made them."""
+"""Groups of participants on a panel, for the next study, and the log of their creation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from annotations.models import AuditEntry, QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient
 
 KIND = "panel group"
-"""What entries about groups are of; their id is that of the set whose people were invited."""
+"""The kind of log entries about groups; their object id is that of the question set."""
 Action = AuditEntry.Action
 
 
 @dataclass(frozen=True, slots=True)
-class GroupAsked:
-    """A group of which `n_people` were to be; `key` is the panel's id, "" where none came back."""
+class RequestedGroup:
+    """A group of `n_people` that was requested; `key` is the panel's id, "" without an answer."""
 
     name: str
     n_people: int
@@ -28,13 +28,10 @@ class GroupAsked:
     at: datetime
 
 
-class AskedBeforeError(ValueError):
-    """A group of this name was asked for: it was made, or nobody knows whether it was.
+class RequestedBeforeError(ValueError):
+    """A group of this name (`earlier`) was requested before: it exists, or may exist."""
 
-    `earlier` is that group.
-    """
-
-    def __init__(self, message: str, earlier: GroupAsked) -> None:
+    def __init__(self, message: str, earlier: RequestedGroup) -> None:
         super().__init__(message)
         self.earlier = earlier
 
@@ -47,49 +44,54 @@ def make_group(
     name: str,
     participants: Sequence[str],
 ) -> str:
-    """Have the panel make a group, and return its id there.
+    """Create a group on the panel, and return its id there.
 
-    That it is asked for is stored before the panel hears of it, so that after a kill, or where no
-    answer came, the same name is not asked for again by itself: a second request would make a
-    second group. What the panel refused may be asked for again. Raises AskedBeforeError,
-    NotDoneError (nothing was made), UnsureError.
+    The request is logged before the panel receives it. After a crash, or without an answer, the
+    same name is therefore not requested again: a second request would create a second group. A
+    refused group can be requested again. Raises AskedBeforeError, NotDoneError (nothing was
+    created), UnsureError.
     """
     with transaction.atomic():
-        # Two who press at once wait for each other.
+        # Lock the set, so that two simultaneous requests see each other's log entry.
         QuestionSet.objects.select_for_update(of=("self",), no_key=True).get(pk=question_set.pk)
-        earlier = next((one for one in groups_of(question_set) if one.name == name), None)
+        earlier = next((group for group in load_groups(question_set) if group.name == name), None)
         if earlier is not None:
-            made = f"was made ({earlier.key})" if earlier.key else "was asked for without an answer"
-            said = (
-                f"a group {name!r} of {earlier.n_people:,} people {made} by {earlier.by} on "
+            state = (
+                f"was made ({earlier.key})" if earlier.key else "was asked for without an answer"
+            )
+            message = (
+                f"a group {name!r} of {earlier.n_people:,} people {state} by {earlier.by} on "
                 f"{earlier.at:%d %B %Y}: look on the panel, and take another name for another group"
             )
-            raise AskedBeforeError(said, earlier)
-        _enter(question_set, user, Action.GROUP_ASKED, name, len(participants))
+            raise RequestedBeforeError(message, earlier)
+        _log_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
     try:
         key = client.make_group(workspace, name, participants)
+    # An UnsureError is not logged: the open request then prevents a repetition.
     except NotDoneError:
-        _enter(question_set, user, Action.GROUP_REFUSED, name, len(participants))
+        _log_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))
         raise
-    _enter(question_set, user, Action.GROUP_MADE, name, len(participants), key)
+    _log_request(question_set, user, Action.GROUP_MADE, name, len(participants), key)
     return key
 
 
-def groups_of(question_set: QuestionSet) -> list[GroupAsked]:
-    """Return the groups of a set's people that stand, the newest first; not what was refused."""
+def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
+    """Return the requested groups of a question set, the newest first, without refused ones."""
     entries = AuditEntry.objects.filter(kind=KIND, object_id=question_set.public_id)
-    found: dict[str, GroupAsked] = {}
-    for one in entries.select_related("done_by").order_by("pk"):
-        if one.action == Action.GROUP_REFUSED:
-            found.pop(one.name, None)
+    groups: dict[str, RequestedGroup] = {}
+    for entry in entries.select_related("done_by").order_by("pk"):
+        if entry.action == Action.GROUP_REFUSED:
+            groups.pop(entry.name, None)
             continue
-        by = one.done_by.get_username() if one.done_by else ""
-        people = one.counts["people"]
-        found[one.name] = GroupAsked(one.name, people, one.reference, by, one.created_at)
-    return sorted(found.values(), key=lambda one: one.at, reverse=True)
+        by = entry.done_by.get_username() if entry.done_by else ""
+        people = entry.counts["people"]
+        groups[entry.name] = RequestedGroup(
+            entry.name, people, entry.reference, by, entry.created_at
+        )
+    return sorted(groups.values(), key=lambda group: group.at, reverse=True)
 
 
-def _enter(
+def _log_request(
     question_set: QuestionSet, user: Any, action: str, name: str, people: int, key: str = ""
 ) -> None:
     AuditEntry.objects.create(

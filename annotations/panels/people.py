@@ -1,15 +1,16 @@
-"""Those who answered, as a panel knows them, and what it is told of each."""
+"""The workers of a version as a panel knows them, and the decision that a panel gets about each."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import JSONField, OuterRef, QuerySet, Subquery
 
-from annotations.exchange.prolific import APPROVE, OPEN, REJECT, REJECTED
+from annotations.exchange.prolific import APPROVE, HANDED_IN, OPEN, REJECT, REJECTED
 from annotations.exchange.prolific import APPROVED as APPROVED_THERE
 from annotations.models import (
     Decision,
@@ -21,17 +22,26 @@ from annotations.models import (
 )
 from annotations.panels.sentences import REPORTS
 
-# What a survey's file calls the id of a submission on Prolific.
-SUBMISSION = ("Submission id", "submission_id", "SESSION_ID", "Session id", "session_id")
+# Columns of a decision that a panel gets.
+DECISION_COLUMNS = ("kind", "category", "reason")
+# The arguments of `seconds_taken`.
+TIME_COLUMNS = ("state", "started_at", "submitted_at", "status", "timed")
+# Columns of a submission that hold how its worker answered.
+ANSWERING_COLUMNS = ("source", "language", "device", "signals_off", "assistive")
+# Headers of the id of a submission on Prolific, in files of surveys.
+SUBMISSION_CELLS = ("Submission id", "submission_id", "SESSION_ID", "Session id", "session_id")
 
 
 MOST_NAMED = 5
-"""People who are named in a warning; of the others their number is told."""
+"""Most workers named in a warning; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a panel is told: `kind` is approve or reject, the others are those of a rejection."""
+class PanelDecision:
+    """A decision as a panel gets it.
+
+    `kind` is approve or reject; `category` and `message` belong to a rejection.
+    """
 
     kind: str
     category: str = ""
@@ -39,22 +49,29 @@ class Told:
 
     @property
     def rejected(self) -> bool:
-        """Whether the work is refused."""
+        """Whether the work is rejected."""
         return self.kind == REJECT
 
 
-APPROVED = Told(APPROVE)
+APPROVED = PanelDecision(APPROVE)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who answered.
+    """A worker's submission as a panel knows it.
 
     Attributes
     ----------
-    submission : the panel's id of their submission, "" where it is not known.
-    status : where it stood on the panel when its export was last taken in, "" where it never was.
-    told : None where nothing is decided.
+    key, worker : the key of the submission; the worker's public id.
+    name : the worker's id on the panel.
+    submission : the panel's id of the submission; "" if unknown.
+    status : its state on the panel by the last import; "" if never imported.
+    told : the decision; None if undecided.
+    handed_in : whether the worker submitted all answers.
+    seconds : the time taken (`seconds_taken`).
+    withdrew : whether the worker withdrew the answers.
+    collected : whether the worker answered on this site.
+    language, device, signals_off, assistive : as stored with the submission.
     """
 
     key: int
@@ -63,70 +80,143 @@ class Person:
     panel: str
     submission: str
     status: str
-    told: Told | None
+    told: PanelDecision | None
+    handed_in: bool
+    seconds: float | None
+    withdrew: bool
+    collected: bool
+    language: str
+    device: str
+    signals_off: bool
+    assistive: bool
 
     @property
     def rejected(self) -> bool:
-        """Whether the work is refused."""
+        """Whether the work is rejected."""
         return self.told is not None and self.told.rejected
 
 
-def standing(version: QuestionSetVersion | int) -> dict[int, Decision]:
-    """Return the decision that counts of each submission of which one does, by its key."""
+def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Decision]:
+    """Return the decision that counts of each decided submission, by its key."""
     rows = Decision.objects.filter(submission__version=version).order_by("pk")
-    # The newest one of a submission comes last.
+    # Rows are in order of creation, so the newest of each submission wins.
     newest = {row.submission_id: row for row in rows.select_related("decided_by")}
     return {key: row for key, row in newest.items() if row.kind != OPEN}
 
 
-def told_of(decisions: Mapping[int, Decision]) -> dict[int, Told]:
-    """Return what panels are told by decisions, by the keys of the submissions."""
+def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecision]:
+    """Return the decisions as panels get them, by submission key; reopened ones are left out."""
+    converted = {
+        key: _convert_decision(row.kind, row.category, row.reason) for key, row in decisions.items()
+    }
+    return {key: decision for key, decision in converted.items() if decision is not None}
+
+
+def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
+    """Return annotations with the newest state on the panel of a submission, and its time.
+
+    `statuses` are the states of the outer submission, the newest first.
+    """
+    timed = statuses.filter(seconds__isnull=False)
     return {
-        key: Told(REJECT, row.category, row.reason) if row.kind == REJECT else APPROVED
-        for key, row in decisions.items()
+        "status": Subquery(statuses.values("status")[:1]),
+        "timed": Subquery(timed.values("seconds")[:1]),
     }
 
 
-def people_of(submissions: QuerySet[Submission], told: Mapping[int, Told | None]) -> list[Person]:
-    """Return who gave submissions, by name, with what the panel is told of them."""
-    of = {"submission": OuterRef("pk")}
-    first = Response.objects.filter(**of).order_by("pk").values("extra")
-    sessions = PanelSession.objects.filter(**of).order_by("-pk").values("session_id")
-    statuses = PanelStatus.objects.filter(**of).order_by("-pk")
+def measure_seconds(
+    state: str,
+    started_at: datetime | None,
+    submitted_at: datetime | None,
+    status: str | None,
+    panel_seconds: float | None,
+) -> float | None:
+    """Return the seconds from consent to the end of a submission; None if unknown.
+
+    Measured by the server's clock, else by the panel for submitted work. Returned or timed-out
+    submissions have no time: they would make the others look fast. Breaks are included.
+    """
+    if state == Submission.State.SUBMITTED and started_at and submitted_at:
+        measured = (submitted_at - started_at).total_seconds()
+        if measured > 0:
+            return measured
+    return panel_seconds if status in HANDED_IN and panel_seconds and panel_seconds > 0 else None
+
+
+def load_people(
+    submissions: QuerySet[Submission], decisions: Mapping[int, PanelDecision | None] | None = None
+) -> list[Person]:
+    """Return the workers of submissions, by name, each with the panel's decision; one query.
+
+    `decisions` replaces the newest decisions of the log, by submission key.
+    """
+    same_submission = {"submission": OuterRef("pk")}
+    responses = Response.objects.filter(**same_submission).order_by("pk").values("extra")
+    sessions = PanelSession.objects.filter(**same_submission).order_by("-pk").values("session_id")
+    statuses = PanelStatus.objects.filter(**same_submission).order_by("-pk")
+    newest_decisions = Decision.objects.filter(**same_submission).order_by("-pk")
     rows = (
         submissions.annotate(
-            kept=Subquery(first[:1], output_field=JSONField()),
+            extra=Subquery(responses[:1], output_field=JSONField()),
             session=Subquery(sessions[:1]),
-            status=Subquery(statuses.values("status")[:1]),
+            **build_time_annotations(statuses),
             listed=Subquery(statuses.values("session_id")[:1]),
+            **{
+                name: Subquery(newest_decisions.values(name)[:1])
+                for name in DECISION_COLUMNS
+                if decisions is None
+            },
         )
         .order_by("worker__external_id", "pk")
         .values_list(
             *("pk", "worker__public_id", "worker__external_id", "worker__panel"),
-            *("listed", "session", "kept", "status"),
+            *("listed", "session", "extra", "withdrawn_at"),
+            *ANSWERING_COLUMNS,
+            *TIME_COLUMNS,
+            *(DECISION_COLUMNS if decisions is None else ()),
         )
     )
     return [
         Person(
-            *(key, worker, name, panel, listed or session or submission_in(kept)),
-            *(status or "", told.get(key)),
+            *(key, worker, name, panel, listed or session or find_submission_id(extra)),
+            *(
+                status or "",
+                _convert_decision(*decision) if decisions is None else decisions.get(key),
+            ),
+            *(
+                state == Submission.State.SUBMITTED,
+                measure_seconds(state, start, end, status, timed),
+            ),
+            *(withdrawn_at is not None, source == Submission.Source.COLLECTED),
+            *answering,
         )
-        for key, worker, name, panel, listed, session, kept, status in rows
+        for key, worker, name, panel, listed, session, extra, withdrawn_at, *rest in rows
+        for source, *answering in [rest[: len(ANSWERING_COLUMNS)]]
+        for state, start, end, status, timed, *decision in [rest[len(ANSWERING_COLUMNS) :]]
     ]
 
 
-def decided_people(version: QuestionSetVersion) -> list[Person]:
-    """Return everybody of a version, with what the log of decisions says of them.
+def _convert_decision(
+    kind: str | None, category: str | None, reason: str | None
+) -> PanelDecision | None:
+    """Return the newest decision as panels get it; None if undecided or reopened."""
+    if kind is None or kind == OPEN:
+        return None
+    return PanelDecision(REJECT, category or "", reason or "") if kind == REJECT else APPROVED
 
-    Who withdrew what they wrote is left out: nothing is said of them any more.
+
+def load_decided_people(version: QuestionSetVersion) -> list[Person]:
+    """Return all workers of a version with the decisions of the log.
+
+    Withdrawn submissions are left out: nothing is decided about them any more.
     """
-    there = Submission.objects.filter(version=version, withdrawn_at=None)
-    return people_of(there, told_of(standing(version)))
+    submissions = Submission.objects.filter(version=version, withdrawn_at=None)
+    return load_people(submissions)
 
 
-def contradicted(people: Sequence[Person]) -> Iterator[str]:
-    """Yield what was decided here and stands otherwise on the panel, a sentence each."""
-    for said, there, is_rejected, status in (
+def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
+    """Yield a sentence for each kind of decision that contradicts the panel's state."""
+    for here, there, is_rejected, status in (
         ("rejected", "approved", True, APPROVED_THERE),
         ("approved", "rejected", False, REJECTED),
     ):
@@ -139,11 +229,13 @@ def contradicted(people: Sequence[Person]) -> Iterator[str]:
         ]
         if names:
             yield REPORTS.text(
-                "contradicted", here=said, there=there, names=names[:MOST_NAMED], n=len(names)
+                "contradicted", here=here, there=there, names=names[:MOST_NAMED], n=len(names)
             )
 
 
-def submission_in(kept: Mapping[str, Any] | None, names: Collection[str] = SUBMISSION) -> str:
-    """Return the panel's id of a submission among the cells that came with an answer, or ""."""
-    found = (str((kept or {}).get(name, "")).strip() for name in names)
-    return next((text for text in found if text), "")
+def find_submission_id(
+    cells: Mapping[str, Any] | None, headers: Collection[str] = SUBMISSION_CELLS
+) -> str:
+    """Return the panel's id of a submission from the extra cells of an imported answer, or ""."""
+    values = (str((cells or {}).get(name, "")).strip() for name in headers)
+    return next((text for text in values if text), "")

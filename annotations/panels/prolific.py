@@ -1,10 +1,10 @@
-"""Prolific's own interface (its REST API), written from its documentation and never tried.
+"""Client of Prolific's REST API, written from its documentation.
 
-Not verified: nobody has run this against the live service. It is switched off unless whoever runs
-the installation names an address (`CROWDGRADE_PROLIFIC_API`); its token is read from the
-environment (`PROLIFIC_API_TOKEN`) at each request and is stored nowhere.
+Not verified: this has never run against the live service. It is switched off unless the operator
+sets its address (`CROWDGRADE_PROLIFIC_API`). The token is read from the environment
+(`PROLIFIC_API_TOKEN`) at each request, and never stored.
 
-What is only read is asked again after 429, 5xx and timeouts. What writes is asked once.
+Requests that only read are repeated after 429, 5xx and timeouts. Requests that write are sent once.
 
 Source: docs.prolific.com/api-reference: submissions, bonuses, participant groups, bulk screen out
 of submissions (November 2026).
@@ -31,7 +31,7 @@ from annotations.exchange.reading.source import Source, bytes_source
 from annotations.outgoing.addresses import vetting
 from annotations.outgoing.connections import AddressRefusedError, VettedTransport
 from annotations.outgoing.waiting import retry_after
-from annotations.panels.client import NotDoneError, SetUp, Study, UnsureError
+from annotations.panels.client import BonusSetup, NotDoneError, Study, UnsureError
 
 ADDRESS = "https://api.prolific.com/api/v1/"
 TOKEN = "PROLIFIC_API_TOKEN"  # noqa: S105 (the name of a variable)
@@ -40,22 +40,26 @@ UNVERIFIED = (
     "live service. Check there what came of it."
 )
 PAGE = 100
+"""Submissions on one page."""
 MOST_PAGES = 2_000
 MOST_BONUSES = 200
-"""People in one list of bonuses, and in one request that screens out."""
+"""Most workers in one list of bonuses, and in one request that screens out."""
 
 MOST_APPROVALS = 300
+"""Most submissions in one request that approves."""
 LARGEST = 32 * 1024 * 1024
+"""Most bytes of a response's body."""
 COLUMNS = (
     *("Submission id", "Participant id", "Status", "Started at", "Completed at", "Time taken"),
     *("Completion code", "Study id"),
 )
+"""Header of Prolific's export."""
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long and how often it is asked; seconds. A longer Retry-After ends it."""
+    """Limits for requests that read, in seconds; a longer Retry-After ends the attempts."""
 
     timeout: float = 30.0
     attempts: int = 5
@@ -63,8 +67,8 @@ class Patience:
     longest_wait: float = 60.0
 
 
-class _AgainError(Exception):
-    """A reading that may pass; `wait` is what was asked for."""
+class _RetryableError(Exception):
+    """An error that may pass; `wait` is the requested delay in seconds, None without one."""
 
     def __init__(self, error: NotDoneError | UnsureError, wait: float | None) -> None:
         super().__init__(str(error))
@@ -72,7 +76,7 @@ class _AgainError(Exception):
 
 
 class Prolific:
-    """A client of one account. Raises NotDoneError where it is switched off."""
+    """A client of one account. Raises NotDoneError if it is switched off."""
 
     name = "Prolific"
 
@@ -85,146 +89,158 @@ class Prolific:
 
     def study(self, study: str) -> Study:
         """Return a study."""
-        told = self._read(f"studies/{_checked(study)}/")
-        pay = told.get("reward")
+        study_data = self._read(f"studies/{_validate_id(study)}/")
+        pay = study_data.get("reward")
         return Study(
-            id=_text(told.get("id")) or study,
-            name=_text(told.get("name")),
-            status=_text(told.get("status")),
+            id=_to_text(study_data.get("id")) or study,
+            name=_to_text(study_data.get("name")),
+            status=_to_text(study_data.get("status")),
             pay=int(pay) if isinstance(pay, int | float) else None,
-            currency=_text(told.get("presentment_currency_code") or told.get("currency_code")),
+            currency=_to_text(
+                study_data.get("presentment_currency_code") or study_data.get("currency_code")
+            ),
         )
 
     def statuses(self, study: str) -> Source:
-        """Return all submissions of a study as the file that Prolific exports; page by page.
+        """Return all submissions of a study as the file that Prolific exports, read page by page.
 
-        One that moved between two pages while they were read stands there once, as it was last.
+        A submission that moved between pages meanwhile is listed once, in its latest state.
+        Raises UnsureError if a page has no list, or if submissions are missing in the end.
         """
-        found: dict[str, dict[str, Any]] = {}
+        submissions: dict[str, dict[str, Any]] = {}
         count: int | None = None
         for page in range(1, MOST_PAGES + 1):
-            asked = {"study": _checked(study), "page": str(page), "page_size": str(PAGE)}
-            told = self._read("submissions/", asked)
-            rows = told.get("results")
+            params = {"study": _validate_id(study), "page": str(page), "page_size": str(PAGE)}
+            response_page = self._read("submissions/", params)
+            rows = response_page.get("results")
             if not isinstance(rows, list):
                 raise UnsureError("no_list")
-            found.update((_text(row.get("id")), row) for row in rows if isinstance(row, dict))
-            count = _count(told, count)
-            if not rows or _is_last(told, len(found), count):
+            submissions.update(
+                (_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
+            )
+            count = _read_count(response_page, count)
+            if not rows or _is_last(response_page, len(submissions), count):
                 break
-        if count is not None and len(found) < count:
-            raise UnsureError("list_changed", n=count, n_given=len(found))
+        if count is not None and len(submissions) < count:
+            raise UnsureError("list_changed", n=count, n_given=len(submissions))
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(_row(row, study) for row in found.values())
+        writer.writerows(_format_row(row, study) for row in submissions.values())
         return bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions; who was approved before stays so."""
+        """Approve submissions; approved ones stay approved."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
-            ids = [_checked(one) for one in submissions[begin : begin + MOST_APPROVALS]]
+            ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
             self._write("submissions/bulk-approve/", {"submission_ids": ids})
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject one; the same again is ignored there."""
+        """Reject a submission; Prolific ignores a repeated rejection."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
-        self._write(f"submissions/{_checked(submission)}/transition/", body)
+        self._write(f"submissions/{_validate_id(submission)}/transition/", body)
 
-    def set_up_bonuses(self, study: str, lines: str) -> SetUp:
+    def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
         """Note bonuses without paying them."""
-        body = {"study_id": _checked(study), "csv_bonuses": lines}
-        told = self._write("submissions/bonus-payments/", body)
-        key = _text(told.get("id")) if isinstance(told, dict) else ""
+        body = {"study_id": _validate_id(study), "csv_bonuses": lines}
+        answer = self._write("submissions/bonus-payments/", body)
+        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not _ID.fullmatch(key):
             raise UnsureError("no_bonus_id")
-        amount = told.get("amount")
-        return SetUp(key, round(amount) if isinstance(amount, int | float) else None)
+        amount = answer.get("amount")
+        return BonusSetup(key, round(amount) if isinstance(amount, int | float) else None)
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Have them paid, in the next minutes. **Twice pays twice**: never asked again here."""
-        self._write(f"bulk-bonus-payments/{_checked(set_up)}/pay/", {})
+        """Pay noted bonuses within minutes. **A second call pays twice**; it is never repeated."""
+        self._write(f"bulk-bonus-payments/{_validate_id(set_up)}/pay/", {})
 
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """Screen submissions of a study out, and pay each so much: in one request, asked once.
+        """Screen submissions of a study out and pay `each` for each, in one request, sent once.
 
-        Raises UnsureError also where Prolific says that it pays another amount.
+        Raises UnsureError also if Prolific reports another amount.
         """
         body = {
-            "submission_ids": [_checked(one) for one in submissions],
+            "submission_ids": [_validate_id(key) for key in submissions],
             "bonus_per_submission": float(each),
             "increase_places": more_places,
         }
-        told = self._write(f"studies/{_checked(study)}/screen-out-submissions/", body)
-        pays = told.get("payment_per_participant") if isinstance(told, dict) else None
+        answer = self._write(f"studies/{_validate_id(study)}/screen-out-submissions/", body)
+        pays = answer.get("payment_per_participant") if isinstance(answer, dict) else None
         amount = pays.get("amount") if isinstance(pays, dict) else None
+        # Compared in hundredths, because the API reports floats.
         if isinstance(amount, int | float) and round(100 * amount) != round(100 * each):
             raise UnsureError("other_amount_each", amount=amount, each=each)
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
-        """Make a participant group in a workspace; return its id."""
-        told = self._write(
+        """Create a participant group in a workspace; return its id."""
+        answer = self._write(
             "participant-groups/",
             {
-                "workspace_id": _checked(workspace),
+                "workspace_id": _validate_id(workspace),
                 "name": name,
                 "participant_ids": list(participants),
             },
         )
-        key = _text(told.get("id")) if isinstance(told, dict) else ""
+        key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not key:
             raise UnsureError("no_group_id")
         return key
 
-    def _read(self, path: str, asked: dict[str, str] | None = None) -> dict[str, Any]:
+    def _read(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
+        """Return the JSON object at a path; repeats the request as `Patience` allows."""
         patience = self.patience
-        again = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_AgainError),
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_RetryableError),
             stop=tenacity.stop_after_attempt(patience.attempts),
             wait=self._wait,
             reraise=True,
         )
         try:
-            told = again(self._ask, "GET", path, params=asked)
-        except _AgainError as last:
+            answer = retrying(self._request, "GET", path, params=params)
+        except _RetryableError as last:
             raise last.error from None
-        if not isinstance(told, dict):
+        # A proxy's error page with status 200, for example.
+        if not isinstance(answer, dict):
             raise UnsureError("other_answer")
-        return told
+        return answer
 
     def _write(self, path: str, body: dict[str, Any]) -> Any:
+        """Send one request that writes, and return its JSON answer."""
         try:
-            return self._ask("POST", path, json=body)
-        except _AgainError as only:
+            return self._request("POST", path, json=body)
+        except _RetryableError as only:
             raise only.error from None
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds before the next attempt: as requested, else doubled each time."""
         reason = state.outcome.exception() if state.outcome else None
-        asked = reason.wait if isinstance(reason, _AgainError) else None
+        requested = reason.wait if isinstance(reason, _RetryableError) else None
         doubling = self.patience.first_wait * 2 ** (state.attempt_number - 1)
-        return min(doubling if asked is None else asked, self.patience.longest_wait)
+        return min(doubling if requested is None else requested, self.patience.longest_wait)
 
-    def _ask(self, method: str, path: str, **what: Any) -> Any:
-        """Ask once. Raises NotDoneError and UnsureError, wrapped where reading may try again."""
-        headers = {"Authorization": f"Token {_token()}"}
+    def _request(self, method: str, path: str, **options: Any) -> Any:
+        """Send one request. Errors that may pass are wrapped in _RetryableError."""
+        headers = {"Authorization": f"Token {_read_token()}"}
         try:
-            response, content = asyncio.run(self._send(method, path, headers=headers, **what))
+            # The vetted transport, which checks the resolved address, exists for asyncio only.
+            response, content = asyncio.run(self._send(method, path, headers=headers, **options))
         except AddressRefusedError as error:
             raise NotDoneError("address_refused", reason=str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
             failed = NotDoneError("not_reached", address=self.address)
-            raise _AgainError(failed, None) from None
+            raise _RetryableError(failed, None) from None
         except (httpx.TimeoutException, TimeoutError):
             silent = UnsureError("no_answer", seconds=self.patience.timeout)
-            raise _AgainError(silent, None) from None
+            raise _RetryableError(silent, None) from None
         except httpx.HTTPError as error:
             cut = UnsureError("broken_off", error=type(error).__name__)
-            raise _AgainError(cut, None) from None
-        return self._received(response, content)
+            raise _RetryableError(cut, None) from None
+        return self._parse_response(response, content)
 
-    async def _send(self, method: str, path: str, **what: Any) -> tuple[httpx.Response, bytes]:
+    async def _send(self, method: str, path: str, **options: Any) -> tuple[httpx.Response, bytes]:
+        """Send a request and return the response with its body, up to `LARGEST` bytes."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
         transport = VettedTransport(vetting(settings.MODEL_NETWORKS), limits)
@@ -233,7 +249,7 @@ class Prolific:
             httpx.AsyncClient(
                 transport=transport, timeout=self.patience.timeout, follow_redirects=False
             ) as client,
-            client.stream(method, f"{self.address}/{path}", **what) as response,
+            client.stream(method, f"{self.address}/{path}", **options) as response,
         ):
             async for part in response.aiter_bytes():
                 content += part
@@ -241,79 +257,85 @@ class Prolific:
                     raise UnsureError("answer_too_long", most=LARGEST)
         return response, bytes(content)
 
-    def _received(self, response: httpx.Response, content: bytes) -> Any:
+    def _parse_response(self, response: httpx.Response, content: bytes) -> Any:
+        """Return the JSON value of a response, {} without any. Raises by its status."""
         status = response.status_code
         if status == 429:
             wait = retry_after(response.headers.get("Retry-After"))
             busy = NotDoneError("asked_too_often", wait=wait)
             if wait is not None and wait > self.patience.longest_wait:
                 raise busy
-            raise _AgainError(busy, wait)
+            raise _RetryableError(busy, wait)
+        # The request may have been executed before the server failed, so the result is unknown.
         if status >= 500:
             wait = retry_after(response.headers.get("Retry-After"))
-            raise _AgainError(UnsureError("failed", status=status), wait)
+            raise _RetryableError(UnsureError("failed", status=status), wait)
+        # Redirects are not followed, so that the token never goes to another address.
         if status in (408, 425) or status < 200 or 300 <= status < 400:
             raise UnsureError("other_status", status=status)
         if status >= 400:
-            raise NotDoneError("refused", status=status, reason=_said(content))
+            raise NotDoneError("refused", status=status, reason=_read_reason(content))
         try:
             return json.loads(content) if content.strip() else {}
         except (ValueError, RecursionError):
             return {}
 
 
-def _token() -> str:
+def _read_token() -> str:
+    """Return the token from the environment. Raises NotDoneError."""
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         raise NotDoneError("no_token", token=TOKEN)
-    # An HTTP library would show the whole header in its complaint.
+    # An HTTP library would print the whole header, with the token, in its error.
     if not (token.isascii() and token.isprintable()):
         raise NotDoneError("bad_token", token=TOKEN)
     return token
 
 
-def _checked(key: str) -> str:
-    """Return an id of the panel; anything else would ask for another path."""
+def _validate_id(key: str) -> str:
+    """Return a valid id of the panel; any other text could change the request's path."""
     if not _ID.fullmatch(key):
         raise NotDoneError("bad_id", key=key[:40])
     return key
 
 
-def _count(told: dict[str, Any], before: int | None) -> int | None:
-    meta = told.get("meta")
+def _read_count(response_page: dict[str, Any], before: int | None) -> int | None:
+    """Return the number of submissions that a page reports, else the one reported before."""
+    meta = response_page.get("meta")
     count = meta.get("count") if isinstance(meta, dict) else None
     return count if isinstance(count, int) else before
 
 
-def _is_last(told: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Whether no page comes after this one, as far as the answer says so."""
-    links = told.get("_links")
+def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
+    """Return whether the response says that this page is the last."""
+    links = response_page.get("_links")
     following = links.get("next") if isinstance(links, dict) else None
     if isinstance(following, dict) and "href" in following:
         return not following["href"]
     return count is not None and n_found >= count
 
 
-def _row(told: dict[str, Any], study: str) -> tuple[str, ...]:
+def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
     """Return a submission as a row of the export."""
     return (
-        _text(told.get("id")),
-        _text(told.get("participant_id") or told.get("participant")),
-        _text(told.get("status")),
-        _text(told.get("started_at")),
-        _text(told.get("completed_at")),
-        _text(told.get("time_taken")),
-        _text(told.get("entered_code") or told.get("study_code")),
-        _text(told.get("study_id")) or study,
+        _to_text(submission.get("id")),
+        _to_text(submission.get("participant_id") or submission.get("participant")),
+        _to_text(submission.get("status")),
+        _to_text(submission.get("started_at")),
+        _to_text(submission.get("completed_at")),
+        _to_text(submission.get("time_taken")),
+        _to_text(submission.get("entered_code") or submission.get("study_code")),
+        _to_text(submission.get("study_id")) or study,
     )
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _said(content: bytes) -> str:
-    """Return what an answer says of why, short."""
+def _read_reason(content: bytes) -> str:
+    """Return the reason in an error response, shortened and without the token."""
     token = os.environ.get(TOKEN, "").strip()
     text = " ".join(content.decode(errors="replace").split())
+    # A proxy or server may echo the request's headers in its error page.
     return (text.replace(token, "[token]") if token else text)[:300] or "it does not say why"

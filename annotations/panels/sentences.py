@@ -36,14 +36,14 @@ PANEL = Sentences(
         "nothing was paid",
     }
 )
-"""What a panel's interface refused, or left open."""
+"""Errors of a panel's REST API."""
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) or "nobody"
 
 
-def _contradicted(here: str, there: str, names: Sequence[str], n: int) -> str:
+def _format_contradiction(here: str, there: str, names: Sequence[str], n: int) -> str:
     others = f" and {n - len(names):,} more" if n > len(names) else ""
     return (
         f"{n:,} {here} here {'is' if n == 1 else 'are'} {there} on the panel: {', '.join(names)}"
@@ -55,8 +55,8 @@ REPORTS = Sentences(
     {
         "submissions_in_file": "{n:,} submissions in the file = {n_new:,} new + {n_unchanged:,} "
         "unchanged + {n_strangers:,} of people who did not take part here",
-        "took_part": lambda counts: f"Of who took part: {_counted(counts)}",
-        "did_not_take_part": lambda counts: f"Of who did not: {_counted(counts)}",
+        "took_part": lambda counts: f"Of who took part: {_format_counts(counts)}",
+        "did_not_take_part": lambda counts: f"Of who did not: {_format_counts(counts)}",
         "missing": "{n:,} people took part here and are not in the file",
         "columns_left_out": lambda names: f"Columns that are not kept: {', '.join(names)}",
         "warning": "Warning: {warning}",
@@ -64,7 +64,7 @@ REPORTS = Sentences(
         "settled_before": "{n:,} people were settled on the panel before ({before} and now {now}, "
         "the first of them). Was this file exported earlier than the last one? Take in the newest "
         "once more then.",
-        "contradicted": _contradicted,
+        "contradicted": _format_contradiction,
     }
 )
-"""What became of a file about people of a panel, and what it says otherwise than the log."""
+"""Results of imports from a panel, and contradictions between its states and our decisions."""

@@ -1,4 +1,4 @@
-"""Where submissions stand on their panel: its export taken in, with a history."""
+"""Import of a panel's export: the states of submissions, with their history."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from annotations.exchange.prolific import HANDED_IN, SETTLED
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.reading.panel_statuses import GivenStatus, StatusFile, read_statuses
 from annotations.exchange.reading.source import Readable
-from annotations.models import (
-    PanelSession,
-    PanelStatus,
-    QuestionSetVersion,
-    Response,
-    Submission,
-)
+from annotations.models import PanelSession, PanelStatus, QuestionSetVersion, Response, Submission
 from annotations.models.panel_files import LONGEST_NAME
-from annotations.panels.people import contradicted, decided_people, submission_in
+from annotations.panels.people import (
+    describe_contradictions,
+    find_submission_id,
+    load_decided_people,
+)
 from annotations.panels.sentences import REPORTS
 
 BATCH = 500
 PROLIFIC = "prolific"
-KEPT = ("status", "session_id", "started_at", "completed_at", "seconds", "code")
+STORED_COLUMNS = ("status", "session_id", "started_at", "completed_at", "seconds", "code")
 
 
 @dataclass(slots=True)
 class StatusReport:
-    """What became of the rows; `n_rows == n_new + n_unchanged + the sum of strangers`.
+    """The result of an import; `n_rows == n_new + n_unchanged + sum(strangers.values())`.
 
-    `by_status` counts the rows about people who took part here, `strangers` those about others, who
+    `by_status` counts the rows about workers who took part here. `strangers` counts the others, who
     never began here or began under another id.
     """
 
@@ -51,7 +49,7 @@ class StatusReport:
     dry_run: bool = False
 
     def lines(self) -> Iterator[str]:
-        """The report for a terminal, a line each."""
+        """Yield the report for a terminal, line by line."""
         yield f"{self.file} into {self.version}"
         n = sum(self.strangers.values())
         yield REPORTS.text(
@@ -75,38 +73,39 @@ class StatusReport:
 
 def import_statuses(
     version: QuestionSetVersion,
-    given: Readable,
+    source: Readable,
     user: Any = None,
     *,
     instead: bool = False,
     dry_run: bool = False,
 ) -> StatusReport:
-    """Keep what a panel's export says of the submissions of a version, all or nothing.
+    """Store what a panel's export says about the submissions of a version, all rows or none.
 
-    A line that says what the newest one said adds nothing. With `instead` the submissions of files
-    that were taken in before may be others: these were of another study.
+    A row without a change adds nothing. Pass `instead` if earlier imports were of another study;
+    submissions may then have other ids than before. With `dry_run`, nothing is stored.
 
-    Raises `InputError` for bad rows, and for an export of another study: where nobody of it took
-    part here, more than half of those who say to be done are unknown here, somebody is done under
-    an id that no session of theirs has or that is another than in the last file, its study is none
-    with which people came, or it has several.
+    Raises `InputError` for invalid rows, and for the export of another study:
+    - none of its workers took part here, or more than half of the finished ones are unknown;
+    - a worker finished under an id of no known session, or another id than in the last import;
+    - it names a study from which nobody came, or several studies.
     """
-    file = read_statuses(given)
+    file = read_statuses(source)
     problems = Problems(file.name)
     with transaction.atomic():
-        there = _there(version)
-        sessions = _sessions(version)
-        _refuse_another_study(version, file, there, sessions, problems)
-        newest = newest_statuses([one.pk for one in there.values()])
+        submissions = _lock_submissions(version)
+        sessions = _load_sessions(version)
+        _refuse_another_study(version, file, submissions, sessions, problems)
+        newest = load_newest_statuses([submission.pk for submission in submissions.values()])
         if not instead:
-            _refuse_other_submissions(file, there, sessions, newest, problems)
+            _refuse_other_submissions(file, submissions, sessions, newest, problems)
         problems.raise_if_any()
-        new, known = _news(file, there, newest, user, instead=instead)
+        new, known = _build_new_statuses(file, submissions, newest, user, instead=instead)
         PanelStatus.objects.bulk_create(new, batch_size=BATCH)
-        contradictions = list(contradicted(decided_people(version)))
+        contradictions = list(describe_contradictions(load_decided_people(version)))
+        # After all checks and writes, so that a dry run finds the same problems.
         if dry_run:
             transaction.set_rollback(True)
-    found = {row.participant for row in known}
+    seen = {row.participant for row in known}
     return StatusReport(
         file=file.name,
         version=str(version),
@@ -114,58 +113,57 @@ def import_statuses(
         n_new=len(new),
         n_unchanged=len(known) - len(new),
         by_status=dict(Counter(row.status for row in known)),
-        strangers=dict(Counter(row.status for row in file.rows if row.participant not in found)),
-        n_missing=len(there) - len(found),
+        strangers=dict(Counter(row.status for row in file.rows if row.participant not in seen)),
+        n_missing=len(submissions) - len(seen),
         kept_aside=file.kept_aside,
-        warnings=[*file.warnings, *_gone_back(new, newest), *contradictions],
+        warnings=[*file.warnings, *_warn_reopened(new, newest), *contradictions],
         dry_run=dry_run,
     )
 
 
-def newest_statuses(submissions: Any) -> dict[int, PanelStatus]:
-    """Return where each of a query of submissions stands on its panel, by its key; one query."""
+def load_newest_statuses(submissions: Any) -> dict[int, PanelStatus]:
+    """Return the newest state on the panel of each submission in a query, by key; one query."""
     rows = PanelStatus.objects.filter(submission__in=submissions).order_by("pk")
     return {row.submission_id: row for row in rows}
 
 
-def counted_statuses(version: QuestionSetVersion | int) -> dict[str, int]:
-    """Return how many submissions of a version stand where on their panel."""
-    newest = newest_statuses(Submission.objects.filter(version=version).values("pk"))
+def count_statuses(version: QuestionSetVersion | int) -> dict[str, int]:
+    """Return the number of submissions of a version in each state on the panel."""
+    newest = load_newest_statuses(Submission.objects.filter(version=version).values("pk"))
     return dict(Counter(row.status for row in newest.values()))
 
 
-def _there(version: QuestionSetVersion) -> dict[str, Submission]:
-    """Return the submissions of those who may be Prolific's, locked, by the panel's ids.
+def _lock_submissions(version: QuestionSetVersion) -> dict[str, Submission]:
+    """Return the submissions that may be Prolific's, by worker's id there, and lock them.
 
-    Locked, so that of two who take the same file in at once the second adds nothing.
+    The lock makes simultaneous imports of one file serial: the second adds nothing.
     """
     rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
     rows = rows.filter(version=version).exclude(worker__panel=MTURK).select_related("worker")
-    # Where one id is there in two panels, the export is about Prolific's.
-    ours = sorted(rows, key=lambda one: one.worker.panel.casefold() == PROLIFIC)
-    return {one.worker.external_id: one for one in ours}
+    # If two panels have the same id, the export is about Prolific's: it is last and wins.
+    ordered = sorted(rows, key=lambda row: row.worker.panel.casefold() == PROLIFIC)
+    return {row.worker.external_id: row for row in ordered}
 
 
-def _news(
+def _build_new_statuses(
     file: StatusFile,
-    there: dict[str, Submission],
+    submissions: dict[str, Submission],
     newest: dict[int, PanelStatus],
     user: Any,
     *,
     instead: bool,
 ) -> tuple[list[PanelStatus], list[GivenStatus]]:
-    """Return what is new, and the rows about people who took part."""
+    """Return the states to store, and the rows about workers who took part."""
     new: list[PanelStatus] = []
-    known = [row for row in file.rows if row.participant in there]
+    known = [row for row in file.rows if row.participant in submissions]
     for row in known:
-        one = there[row.participant]
-        before = newest.get(one.pk)
-        # What the panel told of the submission once still holds when it withholds its id, but not
-        # where that was another study's.
+        submission = submissions[row.participant]
+        before = newest.get(submission.pk)
+        # An export may omit the id that an earlier one gave. Keep it unless of another study.
         session = row.submission or (before.session_id if before and not instead else "")
-        says = dict(
+        values = dict(
             zip(
-                KEPT,
+                STORED_COLUMNS,
                 (
                     *(row.status, session, row.started_at, row.completed_at),
                     *(row.seconds, row.code),
@@ -173,11 +171,11 @@ def _news(
                 strict=True,
             )
         )
-        if before is None or any(getattr(before, name) != says[name] for name in KEPT):
+        if before is None or any(getattr(before, name) != values[name] for name in STORED_COLUMNS):
             new.append(
                 PanelStatus(
-                    submission=one,
-                    **says,
+                    submission=submission,
+                    **values,
                     file=file.name[:LONGEST_NAME],
                     sha256=file.sha256,
                     recorded_by=user,
@@ -186,37 +184,38 @@ def _news(
     return new, known
 
 
-def _gone_back(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Warn where somebody whom the panel had settled is under way again by the file."""
-    back = [
+def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
+    """Warn if the file shows a submission as active that the panel had settled before."""
+    reopened = [
         (before.status, row.status)
         for row in new
         if (before := newest.get(row.submission_id)) is not None
         and before.status in SETTLED
         and row.status not in SETTLED
     ]
-    if back:
-        was, now = back[0]
-        yield REPORTS.text("settled_before", n=len(back), before=was, now=now)
+    if reopened:
+        status_before, status_now = reopened[0]
+        yield REPORTS.text("settled_before", n=len(reopened), before=status_before, now=status_now)
 
 
 def _refuse_another_study(
     version: QuestionSetVersion,
     file: StatusFile,
-    there: dict[str, Submission],
+    submissions: dict[str, Submission],
     sessions: Mapping[int, set[str]],
     problems: Problems,
 ) -> None:
-    came = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
-    studies = set(came.values_list("study_id", flat=True))
+    """Add problems if the file is the export of another study or of several."""
+    panel_sessions = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
+    studies = set(panel_sessions.values_list("study_id", flat=True))
     named = [row for row in file.rows if row.study]
-    other = next((row for row in named if row.study != named[0].study), None)
-    if other is not None and not studies:
+    different = next((row for row in named if row.study != named[0].study), None)
+    if different is not None and not studies:
         problems.add_code(
-            other.line,
+            different.line,
             "Study id",
             "studies_differ",
-            study=other.study[:40],
+            study=different.study[:40],
             first=named[0].study[:40],
             first_line=named[0].line,
         )
@@ -226,9 +225,9 @@ def _refuse_another_study(
     for row in file.rows:
         if row.study and studies and row.study not in studies:
             problems.add_code(row.line, "Study id", "study_unknown", study=row.study[:40])
-        one = there.get(row.participant)
-        theirs = sessions.get(one.pk, set()) if one else set()
-        if row.status in HANDED_IN and not _is_theirs(row, theirs):
+        submission = submissions.get(row.participant)
+        known_sessions = sessions.get(submission.pk, set()) if submission else set()
+        if row.status in HANDED_IN and not _can_match(row, known_sessions):
             problems.add_code(
                 row.line,
                 "Submission id",
@@ -236,29 +235,29 @@ def _refuse_another_study(
                 worker=row.participant[:40],
                 session=row.submission[:40],
             )
-    _refuse_strangers(file.rows, there, problems)
+    _refuse_strangers(file.rows, submissions, problems)
 
 
 def _refuse_other_submissions(
     file: StatusFile,
-    there: dict[str, Submission],
+    submissions: dict[str, Submission],
     sessions: Mapping[int, set[str]],
     newest: Mapping[int, PanelStatus],
     problems: Problems,
 ) -> None:
-    """Refuse who is done with another submission than by the last file.
+    """Add a problem if a worker finished with another submission than in the last import.
 
-    Of people with whom no session came this is all that tells two studies of the same people
-    apart, such as two waves. Who gave the submission back since may have begun another.
+    Without known sessions this alone tells two studies of the same workers apart, such as two
+    waves. A worker who returned the earlier submission may have begun another.
     """
     for row in file.rows:
-        one = there.get(row.participant)
-        if one is None or row.status not in HANDED_IN or sessions.get(one.pk):
+        submission = submissions.get(row.participant)
+        if submission is None or row.status not in HANDED_IN or sessions.get(submission.pk):
             continue
-        before = newest.get(one.pk)
+        before = newest.get(submission.pk)
         if before is None or before.status not in HANDED_IN or not before.session_id:
             continue
-        if not _is_theirs(row, {before.session_id}):
+        if not _can_match(row, {before.session_id}):
             problems.add_code(
                 row.line,
                 "Submission id",
@@ -269,45 +268,46 @@ def _refuse_other_submissions(
             )
 
 
-def _is_theirs(row: GivenStatus, sessions: Collection[str]) -> bool:
-    """Whether a row can be about one of somebody's sessions: where none is known, any can."""
+def _can_match(row: GivenStatus, sessions: Collection[str]) -> bool:
+    """Return whether a row can be about one of the sessions; true if no session is known."""
     return not sessions or not row.submission or row.submission in sessions
 
 
-def _sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
-    """Return the panel's sessions with which people came, by the keys of their submissions."""
-    found: dict[int, set[str]] = {}
-    came = PanelSession.objects.filter(submission__version=version)
-    for key, session in came.values_list("submission", "session_id"):
-        found.setdefault(key, set()).add(session)
-    for key, kept in _kept(version):
-        if session := submission_in(kept):
-            found.setdefault(key, set()).add(session)
-    return found
+def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
+    """Return the known session ids of each submission, by its key."""
+    sessions: dict[int, set[str]] = {}
+    panel_sessions = PanelSession.objects.filter(submission__version=version)
+    for key, session in panel_sessions.values_list("submission", "session_id"):
+        sessions.setdefault(key, set()).add(session)
+    for key, cells in _load_extra_cells(version):
+        if session := find_submission_id(cells):
+            sessions.setdefault(key, set()).add(session)
+    return sessions
 
 
 def _refuse_strangers(
-    rows: Sequence[GivenStatus], there: dict[str, Submission], problems: Problems
+    rows: Sequence[GivenStatus], submissions: dict[str, Submission], problems: Problems
 ) -> None:
-    # A row from which the panel took the person away tells no study from another.
+    # Prolific removes the id of deleted participants; such rows say nothing about the study.
+    """Add a problem if the workers of the file are unknown, or most of the finished ones."""
     named = [row for row in rows if row.participant]
-    if named and not any(row.participant in there for row in named):
+    if named and not any(row.participant in submissions for row in named):
         problems.add_code(named[0].line, "Participant id", "participants_unknown")
         return
-    done = [row for row in named if row.status in HANDED_IN]
-    strange = [row for row in done if row.participant not in there]
-    if 2 * len(strange) > len(done):
+    finished = [row for row in named if row.status in HANDED_IN]
+    unknown = [row for row in finished if row.participant not in submissions]
+    if 2 * len(unknown) > len(finished):
         problems.add_code(
-            strange[0].line,
+            unknown[0].line,
             "Participant id",
             "participants_mostly_unknown",
-            n=len(strange),
-            n_done=len(done),
-            first=strange[0].participant[:40],
+            n=len(unknown),
+            n_done=len(finished),
+            first=unknown[0].participant[:40],
         )
 
 
-def _kept(version: QuestionSetVersion) -> Iterator[tuple[int, Any]]:
-    """Yield further cells that came with answers, by the keys of their submissions."""
+def _load_extra_cells(version: QuestionSetVersion) -> Iterator[tuple[int, Any]]:
+    """Yield the submission's key and the extra cells of each imported answer that has any."""
     rows = Response.objects.filter(submission__version=version).exclude(extra={})
     return rows.order_by().values_list("submission", "extra").iterator()

@@ -1,1 +1,1 @@
-"""Filters for the templates of this room."""
+"""Template filters."""

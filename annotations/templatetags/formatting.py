@@ -2,8 +2,8 @@
 
 from django import template
 
-from annotations.web.formatting import formatted, passage_text
+from annotations.web.formatting import format_passage, format_text
 
 register = template.Library()
-register.filter("formatted", formatted)
-register.filter("passage_text", passage_text)
+register.filter("formatted", format_text)
+register.filter("passage_text", format_passage)

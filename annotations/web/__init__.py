@@ -1,10 +1,12 @@
-"""What every door shares, below them all: no door imports another one.
+"""Shared parts of pages and REST views: access, paging, forms, limits.
 
-- `scope`: the only way from an address to an object: visible, editable, or refused.
-- `query`: what stands in the query of an address.
-- `pages`: what requester pages have in common: long lists, the way to a set.
-- `paging`: long lists, behind opaque cursors.
-- `texts`: texts cut for lists; `downloads`: files that are sent.
-- `upload_kinds`, `size_limit`: files that come in, their kinds and their greatest size.
-- `rest`: the kit of the REST interface.
+- `scope`: the only access from a URL to an object: visible, editable, or refused.
+- `query`: parameters in the query of a URL.
+- `filtering`, `lists`: lists that users search, filter and sort.
+- `paging`: long lists behind opaque cursors; `pages`: long lists and breadcrumbs on pages.
+- `texts`: texts cut for lists; `formatting`: texts with simple formatting, as HTML.
+- `downloads`, `images`: files that are sent.
+- `upload_kinds`, `size_limit`: kinds of uploaded files, and their largest size.
+- `notes`: notes about workers and models; `numbers`: counts of several tables in one query.
+- `rest`: the shared parts of the REST API.
 """

@@ -1,4 +1,4 @@
-"""Files that a door sends: their names, and that they are kept and never shown."""
+"""File downloads: their names, and headers that prevent browsers from showing them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from annotations.exchange.writing.formats import CONTENT_TYPES
 LONGEST_PART = 40
 
 
-def file_name(*parts: str) -> str:
-    """Return the name of a file, without its ending, out of texts that people wrote.
+def build_file_name(*parts: str) -> str:
+    """Return a file name without its extension, made of texts that people wrote.
 
     Letters, digits, underscores and single hyphens stay; a text without any is left out.
     """
@@ -24,12 +24,12 @@ def file_name(*parts: str) -> str:
 
 
 def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
-    """Return a file NAME.KIND that is sent in pieces as it is made; KIND says what it is."""
+    """Return a streaming response with a file NAME.KIND; `kind` decides its content type."""
     return StreamingHttpResponse(
-        chunks, content_type=CONTENT_TYPES[kind], headers=attached(f"{name}.{kind}")
+        chunks, content_type=CONTENT_TYPES[kind], headers=build_attachment_headers(f"{name}.{kind}")
     )
 
 
-def attached(name: str) -> dict[str, str]:
-    """Return the headers of a file that is never run as a page."""
+def build_attachment_headers(name: str) -> dict[str, str]:
+    """Return headers that let the browser save a file and never show it as a page."""
     return {"Content-Disposition": content_disposition_header(True, name) or ""}

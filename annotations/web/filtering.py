@@ -1,8 +1,8 @@
-"""Lists that are searched, filtered and sorted by the words of their address.
+"""Lists that are searched, filtered and sorted by the query of their URL.
 
-What a list may be asked for is declared once, as a django-filter `FilterSet`: pages make a form of
-it, the API its parameters. The rows still come in pages behind a cursor (`Keyset`): each order has
-one of its own, so that a page costs the same wherever it is.
+The filters of a list are declared once, as a django-filter `FilterSet`: pages build a form from
+it, the REST API its parameters. The rows come in pages behind a cursor (`Keyset`). Each order has
+its own keyset, so every page costs the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.query import QueryError
 
 SORT = "sort"
+"""The parameter of the order."""
 AFTER = "after"
+"""The parameter of the cursor."""
 
 if TYPE_CHECKING:
     Fields = forms.Form
@@ -30,13 +32,13 @@ else:
 
 @dataclass(frozen=True)
 class Order:
-    """A way to sort a list.
+    """An order of a list.
 
     Attributes
     ----------
     keyset : the order itself.
-    label : in words, for a form.
-    annotate : adds the values that the order needs and rows do not have by themselves.
+    label : its name in forms.
+    annotate : adds values that the order needs and the rows lack.
     """
 
     keyset: Keyset
@@ -46,9 +48,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a column: its words, and where a click on it leads ("" where it sorts nothing).
+    """The header of a column: its label, and the link that sorts by it ("" without sorting).
 
-    `sorted` is how the list is sorted by it now: "ascending", "descending" or "".
+    `sorted` is the list's current order by it: "ascending", "descending" or "".
     """
 
     label: str
@@ -60,9 +62,9 @@ class Head:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: `up` and `down` name the orders that a click on its head asks for.
+    """A column of a table; `up` and `down` name the orders that its header links to.
 
-    `number` columns stand at the right, `more` ones only where there is room.
+    `number` columns are aligned right, `more` columns are hidden on narrow screens.
     """
 
     label: str
@@ -72,7 +74,7 @@ class Column:
     more: bool = False
 
 
-def both_ways(
+def build_orders(
     name: str,
     falling: str = "",
     rising: str = "",
@@ -84,12 +86,12 @@ def both_ways(
 ) -> dict[str, Order]:
     """Return the orders of a list by one value, for `ORDERS`: "-name" falling and "name" rising.
 
-    One without a label is left out. `by` is the look-up of the value, `name` unless it is said;
-    `text` values are texts or times, those that `may_be_empty` come last where they are. Rows that
-    tie are told apart by their public id.
+    An order without a label is left out. `by` is the look-up of the value, by default `name`.
+    `text` values are texts or times; if they `may_be_empty`, empty ones come last. Ties are ordered
+    by public id.
     """
     field = by or name
-    made = {}
+    orders = {}
     for sign, label in (("-", falling), ("", rising)):
         if label:
             keyset = Keyset(
@@ -98,53 +100,53 @@ def both_ways(
                 empty_last=may_be_empty,
                 texts=(field,) if text else (),
             )
-            made[f"{sign}{name}"] = Order(keyset, label, annotate)
-    return made
+            orders[f"{sign}{name}"] = Order(keyset, label, annotate)
+    return orders
 
 
 AGE: Mapping[str, Order] = {
     "-new": Order(Keyset("newest", ("-pk",)), "Newest first"),
     "new": Order(Keyset("oldest", ("pk",)), "Oldest first"),
 }
-"""The orders that most lists begin with."""
+"""The first orders of most lists."""
 
 
 class SearchFilter(django_filters.CharFilter):  # type: ignore[misc]
-    """The search of a list: a part of any of some texts, whatever its case."""
+    """The search of a list: the text may be part of any of some fields, in any case."""
 
     def __init__(self, *fields: str, label: str) -> None:
         super().__init__(label=label, max_length=255)
         self.fields = fields
 
     def filter(self, qs: QuerySet[Any, Any], value: str) -> QuerySet[Any, Any]:
-        """Return the rows in which one of the texts has it."""
+        """Return the rows in which one of the fields contains the text."""
         if not value:
             return qs
-        found = Q()
+        condition = Q()
         for field in self.fields:
-            found |= Q(**{f"{field}__icontains": value})
-        return qs.filter(found)
+            condition |= Q(**{f"{field}__icontains": value})
+        return qs.filter(condition)
 
 
 class FlagField(forms.NullBooleanField):
-    """Yes, no, or not asked; anything else is refused."""
+    """Yes, no, or not set; any other value is invalid."""
 
     widget = forms.Select
 
     def to_python(self, value: Any) -> bool | None:  # type: ignore[override]
-        """Return the answer; raises ValidationError."""
-        known = {"": None, None: None, "true": True, "false": False, True: True, False: False}
+        """Return True, False or None. Raises ValidationError."""
+        values = {"": None, None: None, "true": True, "false": False, True: True, False: False}
         try:
-            return known[value]
+            return values[value]
         except (KeyError, TypeError):
             raise forms.ValidationError("write true or false") from None
 
     def validate(self, value: Any) -> None:
-        """Nothing more is asked of it."""
+        """Accept every value that `to_python` returns."""
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
-    """A switch of a list: yes, no, or not asked."""
+    """A filter with the values yes, no and not set."""
 
     field_class = FlagField
 
@@ -154,15 +156,15 @@ class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
 
 
 class FilterForm(Fields):
-    """The form of a list: what is empty does not filter."""
+    """The form of a list; empty fields do not filter."""
 
     use_required_attribute = False
 
 
 class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """What a list may be asked for; a subclass declares filters, `ORDERS` and `COLUMNS`.
+    """The filters of a list; a subclass declares filters, `ORDERS` and `COLUMNS`.
 
-    The first of `ORDERS` is that of a list that nobody asked to be sorted.
+    The first of `ORDERS` is the default.
     """
 
     ORDERS: ClassVar[Mapping[str, Order]] = {}
@@ -175,24 +177,24 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     @property
     def sort(self) -> str:
-        """The name of the order that is asked for; raises `QueryError` for an unknown one."""
-        asked = (self.data or {}).get(SORT) or next(iter(self.ORDERS))
-        if asked not in self.ORDERS:
+        """The name of the requested order. Raises `QueryError` for an unknown one."""
+        name = (self.data or {}).get(SORT) or next(iter(self.ORDERS))
+        if name not in self.ORDERS:
             raise QueryError(SORT, f"write one of {', '.join(self.ORDERS)}")
-        return str(asked)
+        return str(name)
 
     @property
     def is_active(self) -> bool:
-        """Whether anything but the order is asked for."""
+        """Whether any filter is set."""
         return any((self.data or {}).get(name) for name in self.base_filters)
 
     @property
     def n_active(self) -> int:
-        """How many filters are set."""
+        """The number of filters that are set."""
         return sum(bool((self.data or {}).get(name)) for name in self.base_filters)
 
     def found(self) -> QuerySet[Any, Any]:
-        """Return the rows that pass; raises `QueryError` that names the first bad value."""
+        """Return the rows that pass. Raises `QueryError` with the first invalid parameter."""
         if not self.is_valid():
             name, reasons = next(iter(self.errors.items()))
             raise QueryError(name, " ".join(map(str, reasons)))
@@ -200,7 +202,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return rows
 
     def in_order(self, rows: QuerySet[Any, Any]) -> tuple[QuerySet[Any, Any], Keyset]:
-        """Return rows with the values of the order that is asked for, and that order."""
+        """Return the rows with the values that the requested order needs, and that order."""
         order = self.ORDERS[self.sort]
         return (order.annotate(rows) if order.annotate else rows), order.keyset
 
@@ -210,17 +212,21 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> Page[Any]:
-        """Return the page that `after` in the address names, with the length of the list.
+        """Return the page after the cursor in the URL, with the length of the list.
 
-        `add` gives rows the values that a list shows; they are not counted with them. A value that
-        will not do finds nothing, and stands with its reason in the form.
+        `add` annotates rows with values to show; they are not part of the counting query. With an
+        invalid parameter the page is empty, and the form shows the reason.
         """
         if not self.is_valid():
             return Page([], count=0)
         rows = self.found()
         ordered, keyset = self.in_order(rows)
         page = keyset.take(add(ordered), request.GET.get(AFTER, ""), size)
-        return replace(page, count=rows.count())
+        return replace(page, count=self.length(rows))
+
+    def length(self, rows: QuerySet[Any, Any]) -> int:
+        """Return the number of rows that pass; lists that know the total may override it."""
+        return rows.count()
 
     def listing(
         self,
@@ -228,32 +234,27 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> dict[str, Any]:
-        """Return what the template of a list knows: the page that is asked for, form and heads."""
+        """Return the context of a list's template: page, filters and column headers."""
         page = self.page(request, size, add)
         return {"page": page, "asked": self, "heads": self.heads(request)}
 
     def heads(self, request: HttpRequest) -> list[Head]:
-        """Return the heads of the columns; a click on the one that sorts turns the order round."""
+        """Return the headers of the columns; the current order's header links to its reverse."""
         sort = self.sort
-        made = []
+        heads = []
         for column in self.COLUMNS:
             first = column.up or column.down
             if not first:
-                made.append(Head(column.label, number=column.number, more=column.more))
+                heads.append(Head(column.label, number=column.number, more=column.more))
                 continue
-            wanted, now = first, ""
+            next_sort, direction = first, ""
             if sort in (column.up, column.down):
-                now = "ascending" if sort == column.up else "descending"
-                wanted = {column.up: column.down, column.down: column.up}[sort] or first
+                direction = "ascending" if sort == column.up else "descending"
+                next_sort = {column.up: column.down, column.down: column.up}[sort] or first
             query = request.GET.copy()
             query.pop(AFTER, None)
-            query[SORT] = wanted
-            made.append(
-                Head(column.label, f"?{query.urlencode()}", now, column.number, column.more)
+            query[SORT] = next_sort
+            heads.append(
+                Head(column.label, f"?{query.urlencode()}", direction, column.number, column.more)
             )
-        return made
-
-    def hidden(self) -> dict[str, str]:
-        """Return what a form that is sent has to keep: the order, where one was asked for."""
-        asked = (self.data or {}).get(SORT)
-        return {SORT: asked} if asked else {}
+        return heads

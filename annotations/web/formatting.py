@@ -1,10 +1,9 @@
-"""Simple formatting: what people write with a few marks, as HTML that can do no harm.
+"""Simple formatting: a few marks in a text, rendered as safe HTML.
 
     # Heading   **strong**   *emphasis*   - list   1. list   > quote   [words](https://...)
 
-Nothing else of Markdown has a meaning, and HTML is shown as the characters it is. What comes out
-is cleaned once more by a library that knows nothing of Markdown, so that one mistake in either of
-the two lets nothing through.
+Other Markdown has no effect, and HTML is shown as plain characters. A second library, which knows
+nothing of Markdown, sanitizes the result, so that a flaw in one of the two does no harm.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from annotations.models import Passage
 
 LONGEST_FORMATTED = 50_000
-"""Characters; a longer text is shown without formatting, and the editor says so."""
+"""Most characters; a longer text is shown without formatting, and the editor says so."""
 
 MARKS = ("heading", "list", "blockquote", "emphasis", "link", "newline", "escape", "entity")
 BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -33,57 +32,60 @@ TAGS = {*BLOCKS, "ul", "ol", "blockquote", "strong", "em", "a", "br"}
 SCHEMES = {"http", "https", "mailto"}
 
 
+# Pages render the same guidelines and passages for every worker.
 @lru_cache(maxsize=256)
-def formatted(text: str, top: int = 2) -> SafeString:
+def format_text(text: str, top: int = 2) -> SafeString:
     """Return a text with simple formatting as HTML; "" for an empty one.
 
-    `top` is the level of the highest heading in it, one below the heading of the page it stands
-    on. No heading is more than one level below the one before, as a screen reader expects.
+    `top` is the level of its highest heading, one below the page's heading above it. No heading is
+    more than one level below the one before, as screen readers expect.
     """
     if len(text) > LONGEST_FORMATTED:
-        return plain(text)
-    tokens = _parser().parse(text)
+        return escape_plain(text)
+    tokens = _create_parser().parse(text)
     _level_headings(tokens, top)
-    html = _parser().renderer.render(tokens, _parser().options, {})
-    return mark_safe(_cleaned(html))  # noqa: S308
+    html = _create_parser().renderer.render(tokens, _create_parser().options, {})
+    return mark_safe(_clean_html(html))  # noqa: S308
 
 
-def plain(text: str) -> SafeString:
-    """Return a text as it is, escaped; its class keeps line breaks and spaces."""
+def escape_plain(text: str) -> SafeString:
+    """Return a text as escaped HTML; the CSS class keeps line breaks and spaces."""
     return (
         format_html('<div class="plain-text" dir="auto">{}</div>', text) if text else mark_safe("")
     )
 
 
-def passage_text(passage: Passage, top: int = 3) -> SafeString:
-    """Return the text of a passage as HTML, as its format says; `top` as in `formatted`."""
+def format_passage(passage: Passage, top: int = 3) -> SafeString:
+    """Return the text of a passage as HTML by its format; `top` as in `formatted`."""
     if passage.format == passage.Format.SIMPLE:
-        return formatted(passage.text, top)
-    return plain(passage.text)
+        return format_text(passage.text, top)
+    return escape_plain(passage.text)
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _create_parser() -> MarkdownIt:
+    # "zero" enables no syntax, so that only what is listed below has an effect.
     parser = MarkdownIt("zero", {"html": False, "breaks": True, "maxNesting": 20})
-    # A link that leads nowhere else, or is none, stays as it was written.
-    parser.validateLink = _leads_elsewhere  # type: ignore[method-assign,assignment]
+    # A link with another scheme stays plain text.
+    parser.validateLink = _is_external_link  # type: ignore[method-assign,assignment]
     return parser.enable([*MARKS, "balance_pairs", "fragments_join"])
 
 
-def _leads_elsewhere(address: str) -> bool:
+def _is_external_link(address: str) -> bool:
     return address.lower().startswith(("http://", "https://", "mailto:"))
 
 
 def _level_headings(tokens: Iterable[Token], top: int) -> None:
-    before = top - 1
+    """Set the levels of headings so that none is skipped, beginning with `top`."""
+    level = top - 1
     for token in tokens:
         if token.type == "heading_open":
-            before = min(top + int(token.tag[1]) - 1, before + 1, 6)
+            level = min(top + int(token.tag[1]) - 1, level + 1, 6)
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{before}"
+            token.tag = f"h{level}"
 
 
-def _cleaned(html: str) -> str:
+def _clean_html(html: str) -> str:
     return nh3.clean(
         html,
         tags=TAGS,

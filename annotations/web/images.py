@@ -1,4 +1,4 @@
-"""Pictures on their way to a browser."""
+"""Responses with images."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from django.http import HttpResponse
 from annotations.models import Image
 
 
-def image_response(image: Image, cache: str = "private, max-age=86400, immutable") -> HttpResponse:
-    """Return a picture that may be shown to who asks; `cache` is the word to caches.
+def build_image_response(
+    image: Image, cache: str = "private, max-age=86400, immutable"
+) -> HttpResponse:
+    """Return a response with an image; `cache` is its Cache-Control header.
 
-    Who asks was checked before. The type is the one that was found when the picture was written
-    anew, and the browser is told not to guess another (nosniff stands on every response).
+    The caller has checked that the user may see it. The type was detected when the image was
+    re-encoded, and the browser must not guess another (nosniff).
     """
     response = HttpResponse(bytes(image.content), content_type=image.media_type)
     response.headers["Cache-Control"] = cache

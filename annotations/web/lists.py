@@ -1,4 +1,4 @@
-"""What the lists of question sets, teams and problems may be asked for."""
+"""The filters of lists of question sets, teams, problems and admissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotations.models import (
     Team,
     WrittenProblem,
 )
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from annotations.web.filtering import (
     AGE,
     Column,
@@ -28,7 +28,7 @@ from annotations.web.filtering import (
     ListFilter,
     Order,
     SearchFilter,
-    both_ways,
+    build_orders,
 )
 from annotations.web.paging import Keyset
 
@@ -37,80 +37,82 @@ ANSWERS = Response.objects.filter(
     state=Response.State.SUBMITTED,
     submission__version__question_set=OuterRef("pk"),
 )
+"""Submitted answers with a text, of the set of an outer query."""
 
 
-def per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return the expression for how many rows belong to one of a list, 0 where there are none.
+def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
+    """Return the expression for the number of `rows` that belong to a row of a list; 0 if none.
 
-    `rows` name what they are counted by in `values`.
+    `rows` name the grouping column in `values`.
     """
-    counted = rows.order_by().annotate(n=Count(field, distinct=distinct)).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    counts = rows.order_by().annotate(n=Count(field, distinct=distinct)).values("n")
+    return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
-def n_questions() -> Coalesce:
-    """Return the expression for how many questions a set has over its versions."""
-    of_set = Question.objects.filter(version__question_set=OuterRef("pk"))
-    return per_row(of_set.values("version__question_set"), "external_id", distinct=True)
+def count_questions() -> Coalesce:
+    """Return the expression for the number of questions of a set over its versions."""
+    questions = Question.objects.filter(version__question_set=OuterRef("pk"))
+    return count_per_row(questions.values("version__question_set"), "external_id", distinct=True)
 
 
-def n_workers() -> Coalesce:
-    """Return the expression for how many people answered in a set."""
-    of_set = Submission.objects.filter(version__question_set=OuterRef("pk"))
-    return per_row(of_set.values("version__question_set"), "worker", distinct=True)
+def count_workers() -> Coalesce:
+    """Return the expression for the number of workers of a set."""
+    submissions = Submission.objects.filter(version__question_set=OuterRef("pk"))
+    return count_per_row(submissions.values("version__question_set"), "worker", distinct=True)
 
 
-def n_answers() -> Coalesce:
-    """Return the expression for how many answers with a text a set has."""
-    return per_row(ANSWERS.values("submission__version__question_set"), "pk")
+def count_answers() -> Coalesce:
+    """Return the expression for the number of answers with a text in a set."""
+    return count_per_row(ANSWERS.values("submission__version__question_set"), "pk")
 
 
-def counted_sets(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Add the counts of the list, each by a query of its own inside the one query."""
+def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
+    """Annotate sets with version and counts, each by its own subquery in one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),
         published=Exists(latest.filter(published_at__isnull=False)),
-        n_questions=n_questions(),
-        n_workers=n_workers(),
-        n_answers=n_answers(),
+        # Subqueries, because joins over several relations would multiply the counts.
+        n_questions=count_questions(),
+        n_workers=count_workers(),
+        n_answers=count_answers(),
     )
 
 
 class SetFilter(ListFilter):
-    """Question sets by name, owner and whether anything was answered."""
+    """Filters sets by name, owner, and whether they have answers."""
 
     q = SearchFilter("name", label="Part of the name")
     whose = django_filters.ChoiceFilter(
-        method="by_owner",
+        method="filter_by_owner",
         label="Whose",
         choices=[("mine", "My own"), ("others", "Shared with me")],
         empty_label="Any",
     )
-    answered = FlagFilter(method="by_answers", label="Has answers")
+    answered = FlagFilter(method="filter_by_answers", label="Has answers")
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
-        **both_ways("changed", "Changed last first", by="updated_at", text=True),
-        **both_ways(
+        **build_orders("name", "Name, Z to A", "Name, A to Z", text=True),
+        **build_orders("changed", "Changed last first", by="updated_at", text=True),
+        **build_orders(
             "questions",
             "Most questions first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=n_questions()),
+            annotate=lambda rows: rows.annotate(value=count_questions()),
         ),
-        **both_ways(
+        **build_orders(
             "workers",
             "Most workers first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=n_workers()),
+            annotate=lambda rows: rows.annotate(value=count_workers()),
         ),
-        **both_ways(
+        **build_orders(
             "answers",
             "Most answers first",
             "Fewest answers first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=n_answers()),
+            annotate=lambda rows: rows.annotate(value=count_answers()),
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -123,52 +125,56 @@ class SetFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """All filters are declared above, so none is derived from the model's fields."""
 
         model = QuestionSet
         fields: ClassVar[list[str]] = []
 
-    def __init__(self, data: Any, rows: QuerySet[QuestionSet], *, user: Anybody) -> None:
+    def __init__(self, data: Any, rows: QuerySet[QuestionSet], *, user: AnyUser) -> None:
         self.user = user
         super().__init__(data, rows)
 
-    def by_owner(self, rows: QuerySet[QuestionSet], name: str, value: str) -> QuerySet[QuestionSet]:
-        """Keep one's own, or what others share."""
+    def filter_by_owner(
+        self, rows: QuerySet[QuestionSet], name: str, value: str
+    ) -> QuerySet[QuestionSet]:
+        """Return the user's own sets, or those of others."""
         own = Q(owner=self.user.pk)
         return rows.filter(own if value == "mine" else ~own)
 
-    def by_answers(
+    def filter_by_answers(
         self, rows: QuerySet[QuestionSet], name: str, value: bool
     ) -> QuerySet[QuestionSet]:
-        """Keep those with answers, or without."""
+        """Return the sets with answers, or those without."""
         return rows.filter(Exists(ANSWERS) if value else ~Exists(ANSWERS))
 
 
-def n_members() -> Coalesce:
-    """Return the expression for how many members a team has besides its owner."""
+def count_members() -> Coalesce:
+    """Return the expression for the number of members of a team, without its owner."""
     accepted = Membership.objects.accepted().filter(team=OuterRef("pk"))
-    return per_row(accepted.values("team"), "pk")
+    return count_per_row(accepted.values("team"), "pk")
 
 
-def counted_teams(rows: QuerySet[Team]) -> QuerySet[Team]:
-    """Add how many people are in a team, its owner too, and how many sets are shared with it."""
+def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
+    """Annotate teams with the number of people, owner included, and of shared sets."""
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
-    return rows.annotate(n_members=n_members() + 1, n_sets=per_row(sets.values("team"), "pk"))
+    return rows.annotate(
+        n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")
+    )
 
 
 class TeamFilter(ListFilter):
-    """Teams by name."""
+    """Filters teams by name."""
 
     q = SearchFilter("name", "owner__username", label="Part of the name, or of its owner's")
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
-        **both_ways(
+        **build_orders("name", "Name, Z to A", "Name, A to Z", text=True),
+        **build_orders(
             "members",
             "Most members first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=n_members()),
+            annotate=lambda rows: rows.annotate(value=count_members()),
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -179,14 +185,14 @@ class TeamFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """All filters are declared above, so none is derived from the model's fields."""
 
         model = Team
         fields: ClassVar[list[str]] = []
 
 
 class ProblemFilter(ListFilter):
-    """Problems that people write by their words, author, state and reason."""
+    """Filters written problems by text, author, state and category."""
 
     q = SearchFilter("text", "author__username", label="Part of the words, or of the author's name")
     state = django_filters.ChoiceFilter(
@@ -198,7 +204,7 @@ class ProblemFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways(
+        **build_orders(
             "changed", "Changed last first", "Not changed for longest", by="updated_at", text=True
         ),
     }
@@ -212,14 +218,14 @@ class ProblemFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """All filters are declared above, so none is derived from the model's fields."""
 
         model = WrittenProblem
         fields: ClassVar[list[str]] = []
 
 
 class AdmissionFilter(ListFilter):
-    """Who may take part by their id, why, and whether a score put them on the list."""
+    """Filters admissions by worker's id, reason, and whether a score admitted the worker."""
 
     q = SearchFilter("external_id", "why", label="Part of the id, or of the reason")
     by_score = FlagFilter(field_name="by_score", label="By an earlier score")
@@ -236,7 +242,7 @@ class AdmissionFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """All filters are declared above, so none is derived from the model's fields."""
 
         model = Admission
         fields: ClassVar[list[str]] = []

@@ -1,4 +1,4 @@
-"""Notes about a worker or a model: kept and taken back, by every door in the same way."""
+"""Notes about workers and models: writing and deletion, the same for pages and REST."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 from uuid import UUID
 
 from annotations.models.notes import Note, may_note
-from annotations.web.scope import Asked, RefusedError, user_id, visible_or_404
+from annotations.web.scope import RefusedError, UserRequest, get_user_id, get_visible_or_404
 
 
-def keep_note(request: Asked, thing: Any, text: str) -> Note:
-    """Write down something, and return it. RefusedError for who may only read."""
-    refuse_notes(request, thing)
-    note: Note = thing.notes.create(author_id=user_id(request), text=text)
+def create_note(request: UserRequest, subject: Any, text: str) -> Note:
+    """Store a note about `subject` and return it. Raises RefusedError without the right to."""
+    check_note_rights(request, subject)
+    note: Note = subject.notes.create(author_id=get_user_id(request), text=text)
     return note
 
 
-def refuse_notes(request: Asked, thing: Any) -> None:
-    """Raise RefusedError for who may write no notes, before what was sent is looked at."""
-    if not may_note(request.user, thing):
+def check_note_rights(request: UserRequest, subject: Any) -> None:
+    """Raise RefusedError if the user may not write notes; call it before reading the input."""
+    if not may_note(request.user, subject):
         raise RefusedError("change")
 
 
-def take_back_note(request: Asked, thing: Any, note_id: UUID) -> None:
-    """Remove a note of one's own. RefusedError for the note of somebody else."""
-    note = visible_or_404(request, thing.notes.all(), note_id)
+def delete_note(request: UserRequest, subject: Any, note_id: UUID) -> None:
+    """Delete a note of the user. Raises RefusedError for the note of another user."""
+    note = get_visible_or_404(request, subject.notes.all(), note_id)
     if note.author_id != request.user.pk:
         raise RefusedError("change")
     note.delete()

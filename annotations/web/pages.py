@@ -1,4 +1,4 @@
-"""What requester pages have in common: long lists with their length, and the way to a set."""
+"""Long lists on pages with their length, and breadcrumbs."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ AS_ADDED = Keyset("oldest", ("pk",))
 IN_ORDER = Keyset("position", ("position", "pk"))
 
 
-def page_of(
+def load_page(
     request: HttpRequest,
     rows: QuerySet[Any, Any],
     order: Keyset,
     size: int = PAGE,
     count: int | None = None,
 ) -> Page[Any]:
-    """Return the page that `after` in the address names, with the length of the list; else 404.
+    """Return the page after the cursor in the URL, with the length of the list; else 404.
 
-    `count` is that length, where it is known.
+    Pass `count` if the length is known.
     """
     page = order.take(rows, request.GET.get("after", ""), size)
     return replace(page, count=rows.count() if count is None else count)
 
 
-def breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the way to a set's page."""
+def build_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
+    """Return the breadcrumbs of a set's page."""
     return [
         ("Question sets", reverse("admin:question-sets")),
         (question_set.name, reverse("admin:question-set", args=[question_set.public_id])),

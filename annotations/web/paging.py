@@ -1,7 +1,7 @@
 """Long lists, a page at a time.
 
-A page begins after a row, not after a number of rows: it costs the same wherever it is, and rows
-that are added meanwhile shift nothing. Where it begins is told by an opaque cursor.
+A page begins after a row, not after a number of rows. Every page therefore costs the same, and
+rows added meanwhile shift nothing. An opaque cursor tells where it begins.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from annotations.web.query import QueryError
 T = TypeVar("T")
 
 PAGE = 50
+"""Rows of a page by default."""
 
 
 class BadCursorError(QueryError):
-    """A cursor that no page handed out."""
+    """The cursor was not issued by this list."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,13 +36,13 @@ class BadCursorError(QueryError):
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """Some rows of a list.
+    """A page of a list.
 
     Attributes
     ----------
-    after : the cursor this page was asked for, "" for the first page.
+    after : the cursor of this page, "" for the first one.
     next : the cursor of the next page, None on the last one.
-    count : how many rows the whole list has; None where nobody counted.
+    count : the number of rows of the whole list; None if not counted.
     """
 
     rows: list[T]
@@ -56,39 +57,40 @@ class Page(Generic[T]):
         return len(self.rows)
 
 
-def written(name: str, *place: Any) -> str:
-    """Return the cursor that stands for a place in the list of that name."""
-    raw = json.dumps([name, *place], default=str).encode()
+def encode_cursor(name: str, *values: Any) -> str:
+    """Return the cursor for a row's values in the list of that name."""
+    raw = json.dumps([name, *values], default=str).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def read(name: str, cursor: str, n: int = 1) -> list[Any]:
-    """Return the `n` values of a place: texts, numbers or None.
+def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
+    """Return the `n` values of a cursor: texts, numbers or None.
 
-    Raises `BadCursorError` for a cursor that no page of that list handed out.
+    Raises `BadCursorError` for a cursor of another list, or of none.
     """
     try:
-        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         raise BadCursorError from None
-    if not isinstance(place, list) or place[:1] != [name] or len(place) != n + 1:
+    if not isinstance(values, list) or values[:1] != [name] or len(values) != n + 1:
         raise BadCursorError
-    for value in place[1:]:
+    for value in values[1:]:
+        # json accepts NaN, Infinity and "\\0", which databases refuse.
         finite = not isinstance(value, float) or math.isfinite(value)
         storable = not isinstance(value, str) or "\0" not in value
         if not (finite and storable and isinstance(value, str | int | float | None)):
             raise BadCursorError
-    return place[1:]
+    return values[1:]
 
 
 @dataclass(frozen=True)
 class Keyset:
-    """An order of rows by some of their values, a minus before the falling ones.
+    """An order of rows by some of their values, with a minus for falling ones.
 
-    The last value tells all rows apart. Rows are objects, or dicts (of `QuerySet.values`). With
-    `empty_last` the first value may be null, and rows without it come last; no other may. `texts`
-    are the values that are texts or times instead of numbers. A cursor holds the values; instead
-    of "pk", which would count the rows, it holds the public id.
+    The last value is unique. Rows are objects, or dicts (of `QuerySet.values`). With `empty_last`,
+    the first value may be null, and these rows come last; the others may not. `texts` are the
+    values that are texts or times, not numbers. A cursor holds the values; in place of "pk", which
+    would reveal the number of rows, it holds the public id.
     """
 
     name: str
@@ -97,7 +99,7 @@ class Keyset:
     texts: tuple[str, ...] = ()
 
     def columns(self) -> list[OrderBy | str]:
-        """Return what the rows are ordered by."""
+        """Return the arguments of `order_by`."""
         if not self.empty_last:
             return list(self.fields)
         column = F(self.fields[0].removeprefix("-"))
@@ -112,33 +114,48 @@ class Keyset:
         size: int = PAGE,
         make: Callable[[Any], Any] = lambda row: row,
     ) -> Page[Any]:
-        """Return the rows after a cursor, each through `make`, by one query.
+        """Return the rows after a cursor, each converted by `make`, with one query.
 
         Raises `BadCursorError`.
         """
         ordered = rows.order_by(*self.columns())
         if after:
-            place = read(self.name, after, len(self.fields))
+            values = decode_cursor(self.name, after, len(self.fields))
             try:
-                ordered = ordered.filter(self._behind(rows.model, place))
+                ordered = ordered.filter(self._build_later_condition(rows.model, values))
             except (ValidationError, ValueError, OverflowError):
                 raise BadCursorError from None
-        found = list(ordered[: size + 1])
-        more = len(found) > size
-        found = found[:size]
-        cursor = written(self.name, *self._place(found[-1])) if more else None
-        return Page([make(row) for row in found], after, cursor)
+        # One row more than the page tells whether another page follows.
+        page_rows = list(ordered[: size + 1])
+        has_more = len(page_rows) > size
+        page_rows = page_rows[:size]
+        cursor = encode_cursor(self.name, *self._read_values(page_rows[-1])) if has_more else None
+        return Page([make(row) for row in page_rows], after, cursor)
 
-    def _place(self, row: Any) -> list[Any]:
+    def beginning(self, page: Page[Any], size: int) -> Page[Any]:
+        """Return the first rows of a longer page that `make` left as they are, as a page."""
+        if len(page.rows) <= size:
+            return page
+        rows = page.rows[:size]
+        return Page(rows, page.after, encode_cursor(self.name, *self._read_values(rows[-1])))
+
+    def cursor(self, *values: Any) -> str:
+        """Return the cursor of the page that begins after a row with these values."""
+        return encode_cursor(self.name, *values)
+
+    def _read_values(self, row: Any) -> list[Any]:
         names = [field.removeprefix("-") for field in self.fields]
-        return [_value(row, "public_id" if name == "pk" else name) for name in names]
+        return [_get_value(row, "public_id" if name == "pk" else name) for name in names]
 
-    def _behind(self, model: type[Model], place: list[Any]) -> Q:
-        """Return the condition on rows that tie on the first values and come later by the next."""
-        behind, tied = Q(), Q()
-        for at, (field, value) in enumerate(zip(self.fields, place, strict=True)):
+    def _build_later_condition(self, model: type[Model], values: list[Any]) -> Q:
+        """Return the condition for rows after these values.
+
+        Such a row equals the first k values, for some k, and comes later by the next one.
+        """
+        condition, tied = Q(), Q()
+        for index, (field, value) in enumerate(zip(self.fields, values, strict=True)):
             name = field.removeprefix("-")
-            may_be_empty = self.empty_last and at == 0
+            may_be_empty = self.empty_last and index == 0
             if value is None:
                 if not may_be_empty:
                     raise BadCursorError
@@ -147,18 +164,18 @@ class Keyset:
             is_id = name.endswith(("pk", "public_id"))
             if isinstance(value, str) != (is_id or name in self.texts):
                 raise BadCursorError
-            reached = UUID(value) if is_id else value
+            last_value = UUID(value) if is_id else value
             if name == "pk":
-                reached = model._base_manager.filter(public_id=reached).values("pk")
-            later = Q(**{f"{name}__{'lt' if field.startswith('-') else 'gt'}": reached})
+                last_value = model._base_manager.filter(public_id=last_value).values("pk")
+            later = Q(**{f"{name}__{'lt' if field.startswith('-') else 'gt'}": last_value})
             if may_be_empty:
                 later |= Q(**{f"{name}__isnull": True})
-            behind |= tied & later
-            tied &= Q(**{name: reached})
-        return behind
+            condition |= tied & later
+            tied &= Q(**{name: last_value})
+        return condition
 
 
-def _value(row: Any, path: str) -> Any:
+def _get_value(row: Any, path: str) -> Any:
     if isinstance(row, dict):
         return row[path]
     for name in path.split("__"):

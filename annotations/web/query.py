@@ -1,6 +1,6 @@
-"""What stands in the query of an address: ids, numbers, words of a list.
+"""Parameters in the query of a URL: ids, numbers, choices and switches.
 
-What will not do is a `QueryError`: on a page nothing is found there, the API names the parameter.
+An invalid one raises `QueryError`: pages answer 404, the REST API names the parameter.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from django.http import Http404
 
 
 class QueryError(Http404):
-    """A parameter that will not do: its name, what to write instead, the kind of problem."""
+    """An invalid parameter: its name, what to write instead, and a code of the problem."""
 
     def __init__(self, name: str, detail: str, code: str = "invalid") -> None:
         super().__init__(f"{name}: {detail}")
         self.name, self.detail, self.code = name, detail, code
 
 
-def public_id(asked: Mapping[str, str], name: str, *, blank: bool = False) -> UUID | None:
-    """Return a public id; None without one (`blank`: also for an empty one)."""
-    text = _text(asked, name, blank)
+def parse_public_id(params: Mapping[str, str], name: str, *, blank: bool = False) -> UUID | None:
+    """Return a UUID; None without the parameter (with `blank`, also if it is empty)."""
+    text = _read_text(params, name, blank)
     if text is None:
         return None
     try:
@@ -30,8 +30,8 @@ def public_id(asked: Mapping[str, str], name: str, *, blank: bool = False) -> UU
         raise QueryError(name, "write a UUID") from None
 
 
-def number(
-    asked: Mapping[str, str],
+def parse_number(
+    params: Mapping[str, str],
     name: str,
     least: int,
     most: int,
@@ -39,13 +39,14 @@ def number(
     *,
     blank: bool = False,
 ) -> int | None:
-    """Return a whole number from `least` to `most`, both of which are not negative; None as above.
+    """Return an integer from `least` to `most`, neither of them negative; None as above.
 
-    `detail` says what to write where there is more to say than the bounds.
+    `detail` says what to write if the bounds do not suffice.
     """
-    text = _text(asked, name, blank)
+    text = _read_text(params, name, blank)
     if text is None:
         return None
+    # The length is checked first, because int() of a very long text is slow.
     if text.isascii() and text.isdecimal() and len(text) <= len(str(most)):
         value = int(text)
         if least <= value <= most:
@@ -53,10 +54,10 @@ def number(
     raise QueryError(name, detail or f"write a whole number from {least} to {most}")
 
 
-def choice(asked: Mapping[str, str], name: str, choices: Iterable[str], default: str) -> str:
-    """Return one of the words, the default one without any."""
+def parse_choice(params: Mapping[str, str], name: str, choices: Iterable[str], default: str) -> str:
+    """Return one of the choices, or the default without the parameter."""
     words = list(choices)
-    text = asked.get(name)
+    text = params.get(name)
     if text is None:
         return default
     if text not in words:
@@ -64,14 +65,14 @@ def choice(asked: Mapping[str, str], name: str, choices: Iterable[str], default:
     return text
 
 
-def flag(asked: Mapping[str, str], name: str) -> bool:
-    """Return a switch, which is off where it is not named."""
-    word = asked.get(name, "false").lower()
+def parse_flag(params: Mapping[str, str], name: str) -> bool:
+    """Return a switch, which is off without the parameter."""
+    word = params.get(name, "false").lower()
     if word not in ("true", "false"):
         raise QueryError(name, "write true or false")
     return word == "true"
 
 
-def _text(asked: Mapping[str, str], name: str, blank: bool) -> str | None:
-    text = asked.get(name)
+def _read_text(params: Mapping[str, str], name: str, blank: bool) -> str | None:
+    text = params.get(name)
     return None if blank and not text else text

@@ -1,11 +1,11 @@
-"""The only way from an address to an object: who may not see it does not find it.
+"""The only access from a URL to an object; an invisible object is treated as missing.
 
-What is refused is a `RefusedError`; each door says it in its own words and its own form.
+A refused action raises `RefusedError`, which pages and the REST API present in their own form.
 """
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -14,11 +14,11 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotations.models import QuestionSet, ScopedQuerySet, is_requester, rights
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 
 M = TypeVar("M", bound=Model)
 
-WORDS = {
+MESSAGES = {
     "change": "You may look at it, but not change it.",
     "manage": "Only its owner may do this.",
     "blind": "You see by another role what others say of these problems, and who checks must not. "
@@ -27,75 +27,96 @@ WORDS = {
     "undoing": "An import is being taken out of this question set. Try again in a minute.",
     "make": "Only requesters may make this. An operator can make you one.",
 }
+"""Why an action is refused, by code."""
 
 
 class RefusedError(PermissionDenied):
-    """What somebody may see, or knows of, but may not do; `code` is a key of `WORDS`."""
+    """The user knows of an object but may not do this; `code` is a key of `MESSAGES`."""
 
     def __init__(
         self, code: Literal["change", "manage", "make", "blind", "archived", "undoing"]
     ) -> None:
-        super().__init__(WORDS[code])
+        super().__init__(MESSAGES[code])
         self.code = code
 
 
-class Asked(Protocol):
-    """A request, of Django or of its REST framework."""
+class UserRequest(Protocol):
+    """A request of Django or of its REST framework."""
 
     @property
-    def user(self) -> Anybody:
-        """Who asks."""
+    def user(self) -> AnyUser:
+        """The user of the request."""
 
 
-def visible(request: Asked, rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Return the rows, of a model that is scoped, that the one who asks may see."""
-    return _scoped(rows).visible_to(request.user)
+def select_visible(
+    request: UserRequest, rows: QuerySet[M, M], *, of_one_row: bool = False
+) -> QuerySet[M, M]:
+    """Return the rows of a scoped model that the user may see.
 
-
-def visible_or_404(request: Asked, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object of that id if the one who asks may see it; else it does not exist."""
-    return get_object_or_404(visible(request, rows), public_id=public_id)
-
-
-def editable(request: Asked, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object if the one who asks may change it.
-
-    Raises Http404 where it may not even be seen, `RefusedError` where it may only be seen.
+    `of_one_row` says that one of them is looked up, which takes one query.
     """
-    found = visible_or_404(request, rows, public_id)
-    if not _scoped(rows).editable_by(request.user).filter(pk=found.pk).exists():
+    return _check_scoped(rows).visible_to(request.user, of_one_row=of_one_row)
+
+
+def get_visible_or_404(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
+    """Return the object with that id if the user may see it. Raises Http404 otherwise."""
+    rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
+    return get_object_or_404(rows_to_see, public_id=public_id)
+
+
+def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
+    """Return the object if the user may change it.
+
+    Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
+    """
+    rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
+    row: Any = get_object_or_404(
+        rows_to_see.with_right_to_change(request.user), public_id=public_id
+    )
+    if not row.may_change:
         raise RefusedError("change")
-    return found
+    return row
 
 
-def manageable(request: Asked, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object if the one who asks may delete and share it; else as `editable`."""
-    found = visible_or_404(request, rows, public_id)
-    if not _scoped(rows).manageable_by(request.user).filter(pk=found.pk).exists():
+def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
+    """Return the object if the user may delete and share it; errors as in `editable`."""
+    row = get_visible_or_404(request, rows, public_id)
+    if not _check_scoped(rows).manageable_by(request.user).filter(pk=row.pk).exists():
         raise RefusedError("manage")
-    return found
+    return row
 
 
-def answered_set(request: Asked, public_id: UUID) -> QuestionSet:
-    """Return the set if the one who asks may see what came back; Http404 for experts too."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), public_id)
+def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return the set if the user may see its answers. Raises Http404, also for experts."""
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
     if not rights(request.user, question_set).answers:
         raise Http404
     return question_set
 
 
-def maker(request: Asked) -> int:
-    """Return the key of the one who asks, who may make things of their own; else `RefusedError`."""
+def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return the set if the one who asks may see what came back, and change it.
+
+    Raises Http404 as `answered_set` does, `RefusedError` where it may only be looked at.
+    """
+    question_set = get_answered_set(request, public_id)
+    if not rights(request.user, question_set).edit:
+        raise RefusedError("change")
+    return question_set
+
+
+def require_requester(request: UserRequest) -> int:
+    """Return the key of a user who may create sets. Raises `RefusedError` for others."""
     if not is_requester(request.user):
         raise RefusedError("make")
-    return user_id(request)
+    return get_user_id(request)
 
 
-def user_id(request: Asked) -> int:
-    """Return the key of the one who asks; what calls this is behind a login, so there is one."""
+def get_user_id(request: UserRequest) -> int:
+    """Return the key of the user; all callers require a login."""
     return int(request.user.pk or 0)
 
 
-def _scoped(rows: QuerySet[M, M]) -> ScopedQuerySet[M]:
+def _check_scoped(rows: QuerySet[M, M]) -> ScopedQuerySet[M]:
     assert isinstance(rows, ScopedQuerySet)
     return rows

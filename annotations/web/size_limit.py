@@ -1,4 +1,4 @@
-"""A bound on files that are uploaded, kept while they come in."""
+"""A limit on the size of uploaded files, enforced while they arrive."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 
 LARGEST: int = settings.UPLOAD_BYTES
-"""Bytes of the largest file that a browser may send; the command line takes any size."""
+"""Most bytes of a file from a browser; the command line has no limit."""
 
 
 class SizeLimit(FileUploadHandler):
-    """The first handler of an upload: drops a file as soon as it grows too large.
+    """The first upload handler: drops a file as soon as it grows too large.
 
-    The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` says why.
+    The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` tells why.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Count from zero."""
+        """Reset the count."""
         super().new_file(*args, **kwargs)
         self._received = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        """Hand the data on, or drop the file."""
+        """Pass the data to the next handler, or drop the file."""
         self._received += len(raw_data)
         if self._received > LARGEST:
             if self.request is not None:
                 self.request.META["UPLOAD_TOO_LARGE"] = True
+            # The rest of the body is read but not stored, so the form can show its message.
             raise SkipFile
         return raw_data
 
     def file_complete(self, file_size: int) -> UploadedFile[Any] | None:
-        """Leave the file to the handlers after this one."""
+        """Return None, so that the next handlers complete the file."""
         return None

@@ -1,4 +1,4 @@
-"""Texts on pages and in lists: cut, so that no list loads a book, and with code marked."""
+"""Texts on pages and in lists: cut to a length, or with code marked."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from django.db.models.functions import Substr
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
-# Characters that are shown of an answer, and of a text in a list.
+# Characters shown of an answer, and of a text in a list.
 ANSWER_SHOWN = 1500
 EXCERPT_SHOWN = 240
 
 
-def beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
-    """Return the expression for the first characters of a text, one more than are shown."""
+def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
+    """Return the expression for the first characters of a text, one more than are shown.
+
+    The extra character tells whether the text goes on.
+    """
     return Substr(F(path), 1, length + 1, output_field=TextField())
 
 
-def shortened(text: str | None, length: int = EXCERPT_SHOWN) -> str:
+def shorten_text(text: str | None, length: int = EXCERPT_SHOWN) -> str:
     """Return the first characters of a text, with an ellipsis if there is more; "" for None.
 
-    Django's `Truncator` would write people's texts anew (in composed characters) before it cuts.
+    Django's `Truncator` is not used: it would normalize the text to composed characters.
     """
     if not text:
         return ""
     return f"{text[:length].rstrip()}…" if len(text) > length else text
 
 
-def with_code(text: str) -> SafeString:
-    """Return the text, escaped, with what stands between backticks marked as code."""
+def mark_code(text: str) -> SafeString:
+    """Return the text as escaped HTML, with parts between backticks marked as code."""
     escaped = conditional_escape(text)
     return mark_safe(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))  # noqa: S308

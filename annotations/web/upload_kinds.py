@@ -1,4 +1,4 @@
-"""The kinds of files that may be uploaded into a question set, and who reads them."""
+"""The kinds of files that can be uploaded into a question set, with their readers."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from annotations.exchange.reading.questions import QuestionColumns
 
 
 class Report(Protocol):
-    """What an import says of itself."""
+    """The report of an import."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything is new."""
+        """Whether anything was added."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the page of an upload shows."""
+        """Return the values for the page of an upload."""
 
     def lines(self) -> Iterator[str]:
-        """Return it for a terminal, a line each."""
+        """Yield the report for a terminal, line by line."""
 
 
 @dataclass(frozen=True)
 class Staging:
-    """How a kind of file is read and stored apart, so that a yes need not read it again.
+    """How a kind of file is parsed and stored for the time until the user confirms.
 
-    `read` takes the file, `columns` and those `options` that it needs by their names, and returns
-    a stage of `kind`; `store` takes the set, the stage, `dry_run` and the other options.
+    `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
+    takes the set, the stage, `dry_run` and the other options.
     """
 
     kind: type[Stage]
@@ -59,13 +59,17 @@ class Staging:
 class UploadKind:
     """One kind of file.
 
-    `load` takes the set, the file, `columns`, `dry_run` and the `options` by their names; a kind
-    whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
-    what stands in the options at first. Files that may be large have a `stage`. A kind
-    `names_questions` if its rows call questions of the set by ids, which the page then shows, and
-    `knows_who` if its `load` takes who brings the file, `imported_by`. `door` is the page of the
-    set that one comes back to, with its words. One that `brings_questions` may begin a version, and
-    so may go into a new set. `accept` lists the endings of its files, where they are no tables.
+    Attributes
+    ----------
+    columns_example : an example of a column mapping; empty if the columns have fixed names.
+    load : takes the set, the file, `columns` (with a mapping), `dry_run` and the `options`.
+    initial : the initial values of the options.
+    stage : for files that may be large.
+    names_questions : rows name questions of the set by id, so the page lists these ids.
+    knows_who : `load` takes the importing user as `imported_by`.
+    door : the page of the set to return to, with the label of the link.
+    brings_questions : the file can begin a version, and so can be uploaded into a new set.
+    accept : the extensions of the files, unless they are tables.
     """
 
     slug: str
@@ -88,17 +92,18 @@ class UploadKind:
 KINDS: dict[str, UploadKind] = {}
 
 WIZARD = "import"
-"""The kind of file whose columns are said on a page of its own."""
+"""The kind of file whose columns are mapped on a page of its own."""
 CHOICES = (
     *("preset", "mapping", "panel", "duplicates", "question_template", "arrangement"),
     *("keep_unfinished", "create_questions", "update_flags"),
 )
+"""The options of that page."""
 STORING = ("create_questions", "update_flags")
-"""Those of the choices that say what is stored, and not how the file is read."""
+"""The options about storing rows, not about reading the file."""
 
 
 def register(kind: UploadKind) -> None:
-    """Let a kind of file be uploaded."""
+    """Add a kind of file that can be uploaded."""
     KINDS[kind.slug] = kind
 
 

@@ -1,5 +1,5 @@
-"""The pages on which workers answer: plain, without script, for telephones and screen readers.
+"""Pages on which workers answer: usable without JavaScript, on phones and with screen readers.
 
-`entering` asks for consent, `visit` finds whose page an address is, and the rest shows one step of
-the way each. What may be done is decided in `annotations.answering`.
+`consent` asks for consent, `visit` finds the submission of an address, and the other modules show
+one step each. The rules are in `annotations.answering`.
 """

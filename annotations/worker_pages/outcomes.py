@@ -1,4 +1,4 @@
-"""Polite ends: why somebody cannot take part or go on, with the code that their panel wants."""
+"""Pages that say why a worker cannot take part or go on, with the panel's code for that case."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.models import Collection
-from annotations.worker_pages.showing import shown, way_back
+from annotations.worker_pages.rendering import build_return_url, render_page
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A page on which nothing can be done.
+    """The title and text of an end page.
 
-    `status` is what a form gets; who only opened a link gets 200, except where the link itself is
-    wrong (`is_error`). `code` is the field of the collection whose code is shown, "" for none.
+    `status` is the HTTP status after a form. An opened link gets 200, unless the link itself is
+    wrong (`is_error`). `code` names the field of the collection whose code is shown, "" for none.
     """
 
     title: Promise | str
@@ -96,7 +96,7 @@ OUTCOMES = {
         _("Please try again in a moment"),
         _(
             "Many people have just begun from your network. Your place is not taken yet: wait for "
-            "a minute, then send the form again."
+            "the time below, then send the form again."
         ),
         429,
     ),
@@ -177,7 +177,13 @@ OUTCOMES = {
 }
 
 
-def outcome(
+def format_duration(seconds: int) -> str:
+    """Return a duration as hours, minutes and seconds: "0:01:30"."""
+    minutes, seconds = divmod(seconds, 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+def render_outcome(
     request: HttpRequest,
     code: str,
     collection: Collection,
@@ -185,15 +191,18 @@ def outcome(
     status: int | None = None,
     context: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """Return the page for a code of `AnsweringError`; nothing on it can be done."""
-    told = OUTCOMES[code]
+    """Return the end page for a code of `OUTCOMES`.
+
+    `context` is added to the template context; `status` replaces the outcome's own.
+    """
+    outcome = OUTCOMES[code]
     if status is None:
-        status = told.status if told.is_error or request.method == "POST" else 200
-    panel_code = getattr(collection, told.code) if told.code else ""
-    words = {
+        status = outcome.status if outcome.is_error or request.method == "POST" else 200
+    panel_code = getattr(collection, outcome.code) if outcome.code else ""
+    base = {
         "outcome": code,
-        "told": told,
+        "outcome_text": outcome,
         "panel_code": panel_code,
-        "way_back": way_back(collection, panel_code) if panel_code else "",
+        "way_back": build_return_url(collection, panel_code) if panel_code else "",
     }
-    return shown(request, "outcome.html", collection, words | (context or {}), status=status)
+    return render_page(request, "outcome.html", collection, base | (context or {}), status=status)

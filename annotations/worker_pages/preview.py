@@ -1,7 +1,8 @@
-"""The pages of workers as they will see them, for who may see the set: nothing is stored.
+"""Preview of the worker pages for users who may see the question set; nothing is stored.
 
-The templates are the workers' own. There is no submission: questions and order are those of the
-first worker with the seed in the address, no place is taken, and what is typed goes nowhere.
+The templates are those of the worker pages, but there is no submission. Questions and order are
+those of the first worker with the seed in the URL. No place is reserved, and typed text is
+discarded.
 """
 
 from __future__ import annotations
@@ -17,36 +18,42 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotations.answering.finishing import longest
-from annotations.answering.languages import among
-from annotations.answering.practice import Told
-from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT
+from annotations.answering.finishing import resolve_max_characters
+from annotations.answering.languages import find_language
+from annotations.answering.practice import PracticeResult
+from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT
 from annotations.answering.wording import wording
 from annotations.languages import name_of, own_name
 from annotations.models import (
     Collection,
     QuestionSet,
     QuestionSetVersion,
-    counts_signals,
+    is_counting_signals,
     rights,
 )
-from annotations.web.scope import visible_or_404
-from annotations.worker_pages.entering import (
-    ASSISTIVE,
-    LANGUAGE,
-    UNCOUNTED,
-    consent_context,
+from annotations.web.scope import get_visible_or_404
+from annotations.worker_pages.consent import (
+    ASSISTIVE_FIELD,
+    LANGUAGE_FIELD,
+    UNCOUNTED_FIELD,
+    build_consent_context,
 )
-from annotations.worker_pages.leaves import BEFORE, CONSENT, Leaf, Leaves, leaves_of
-from annotations.worker_pages.outcomes import outcome
-from annotations.worker_pages.progress import Progress
-from annotations.worker_pages.questions import IN_LANGUAGE, Field
-from annotations.worker_pages.showing import not_kept, shown, speaking
+from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.preview_pages import (
+    BEFORE,
+    CONSENT,
+    PreviewPage,
+    PreviewPages,
+    build_preview_pages,
+)
+from annotations.worker_pages.progress import ProgressSummary
+from annotations.worker_pages.questions import LANGUAGE_ACTION, Field
+from annotations.worker_pages.rendering import disable_caching, render_page, use_language
 from annotations.worker_pages.visit import ANSWER
 
 DATA, WITHDRAW = "data", "withdraw"
 FAILED_CHECKS = "failed_checks"
-ENDS = {
+OUTCOME_LABELS = {
     "no_consent": "did not agree",
     "screened_out": "did not pass the practice",
     FAILED_CHECKS: "failed the attention checks",
@@ -58,30 +65,37 @@ ENDS = {
     "paused": "paused",
     "closed": "closed",
 }
-"""Ends that a preview shows beside the thanks, in a few words: by the code of the outcome, but for
-thanks with another code."""
-CODE = "PREVIEW"
-"""Stands where workers read the code of their panel: nobody is paid for a preview."""
+"""Labels of the end pages in the preview, by outcome code; `FAILED_CHECKS` is the thanks page with
+another code."""
+PREVIEW_CODE = "PREVIEW"
+"""Shown instead of a panel's code, so that nobody is paid for a preview."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What is looked at: step, order and all else that stands in the address of a preview.
+class PreviewState:
+    """The parameters in the URL of a preview page.
 
-    `beside` names a page that stands beside the steps: `DATA`, `WITHDRAW` or one of `ENDS`.
+    Attributes
+    ----------
+    order : seed of the worker whose questions are shown.
+    step : number of the page, from 1.
+    is_whole : whether all questions are shown, not only those of one worker.
+    side_page : a page outside the steps: `DATA`, `WITHDRAW` or a key of `OUTCOME_LABELS`, or "".
+    choice : what the last form chose, which the page shows as done.
+    language : of the texts, "" for a version in one language.
     """
 
     collection: Collection
     order: int = 1
     step: int = 1
     is_whole: bool = False
-    beside: str = ""
-    said: str = ""
+    side_page: str = ""
+    choice: str = ""
     language: str = ""
 
     @property
     def address(self) -> str:
-        """Where it stands."""
+        """The URL of this page of the preview."""
         version = self.collection.version
         parts = {
             "version": version.number,
@@ -89,228 +103,254 @@ class Look:
             "order": self.order,
             "all": "yes" if self.is_whole else "",
             "step": self.step,
-            "beside": self.beside,
-            "said": self.said,
+            "beside": self.side_page,
+            "said": self.choice,
             "language": self.language,
         }
-        there = reverse("admin:editor-preview", args=[version.question_set.public_id])
-        return f"{there}?{urlencode({name: part for name, part in parts.items() if part})}"
+        path = reverse("admin:editor-preview", args=[version.question_set.public_id])
+        return f"{path}?{urlencode({name: part for name, part in parts.items() if part})}"
 
-    def at(self, step: int) -> Look:
-        """Return a look at another step."""
-        return replace(self, step=step, beside="", said="")
+    def go_to_step(self, step: int) -> PreviewState:
+        """Return the state at another step."""
+        return replace(self, step=step, side_page="", choice="")
 
-    def aside(self, beside: str, said: str = "") -> Look:
-        """Return a look at a page beside the steps."""
-        return replace(self, beside=beside, said=said)
+    def open_side_page(self, side_page: str, choice: str = "") -> PreviewState:
+        """Return the state at a page outside the steps."""
+        return replace(self, side_page=side_page, choice=choice)
 
 
-# Nothing is changed by a form, so nobody can be made to change anything.
+# Without CSRF protection: no form of the preview changes anything.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
-def preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show page `step` of the latest version, or of `version`; a form leads to the next one."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show page `step` of the latest version, or of `version`; a form goes to the next page."""
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     may = rights(request.user, question_set)
-    version = _version(question_set, request.GET.get("version", ""))
+    version = _find_version(question_set, request.GET.get("version", ""))
     if version is None or not version.questions.exists():
         return redirect("admin:editor" if may.edit else "admin:question-set", set_id)
-    collection = _collection(version, request.GET.get("protocol", ""))
-    order = _number(request.GET.get("order", ""), 1)
+    collection = _load_collection(version, request.GET.get("protocol", ""))
+    order = _parse_number(request.GET.get("order", ""), 1)
     is_whole = bool(request.GET.get("all", ""))
-    version.shown_in = among(version, request.GET.get("language", "")) or version.spoken
-    leaves = leaves_of(collection, order, every_question=is_whole)
-    at = min(max(1, _number(request.GET.get("step", ""), 1)), len(leaves.pages))
-    beside = request.GET.get("beside", "")
-    look = Look(
+    version.shown_in = find_language(version, request.GET.get("language", "")) or version.spoken
+    preview = build_preview_pages(collection, order, every_question=is_whole)
+    step = min(max(1, _parse_number(request.GET.get("step", ""), 1)), len(preview.pages))
+    side_page = request.GET.get("beside", "")
+    state = PreviewState(
         collection,
         order,
-        at,
+        step,
         is_whole,
-        beside if beside in (DATA, WITHDRAW, *ENDS) else "",
+        side_page if side_page in (DATA, WITHDRAW, *OUTCOME_LABELS) else "",
+        # 9 characters: the longest choice is "assistive".
         request.GET.get("said", "")[:9],
         version.shown_in if version.languages else "",
     )
-    is_told = False
     if request.method == "POST":
-        then = _after(request, look, leaves)
-        is_told = leaves.pages[then.step - 1].kind == FEEDBACK and then.step != at
-        if not is_told:
-            return not_kept(redirect(then.address))
-        look = then  # practice is told of what was just typed, which no address holds
-    with speaking(version, version.shown_in):
-        context = {"preview": _banner(look, leaves, edits=may.edit)}
-        if look.beside:
-            return _shown_beside(request, look, context)
-        return _shown(request, look, leaves, context)
+        following = _follow_form(request, state, preview)
+        # Feedback is rendered at once: it shows the typed answers, which no URL contains.
+        is_feedback = preview.pages[following.step - 1].kind == FEEDBACK and following.step != step
+        if not is_feedback:
+            return disable_caching(redirect(following.address))
+        state = following
+    with use_language(version, version.shown_in):
+        context = {"preview": _build_banner(state, preview, edits=may.edit)}
+        if state.side_page:
+            return _render_side_page(request, state, context)
+        return _render_step(request, state, preview, context)
 
 
-def _after(request: HttpRequest, look: Look, leaves: Leaves) -> Look:
-    """Return what follows a form, as it does for workers."""
+def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPages) -> PreviewState:
+    """Return the state after a form, as the worker pages would continue."""
     do = request.POST.get("do", "")
-    leaf = leaves.pages[look.step - 1]
-    asked = do.removeprefix(IN_LANGUAGE) if do.startswith(IN_LANGUAGE) else ""
-    if tag := asked or ("" if do else request.POST.get(LANGUAGE, "")):
-        return replace(look, language=tag)
-    if look.beside == WITHDRAW:
-        return look.aside("withdrawn") if "sure" in request.POST else look.aside(WITHDRAW, "unsure")
-    if look.beside == DATA and do == ASSISTIVE:
-        return look.aside(DATA, ASSISTIVE if ASSISTIVE in request.POST else "not")
-    if look.beside == DATA:
-        return look.aside(DATA, "off" if UNCOUNTED in request.POST else "on")
-    if look.beside:
-        return look
-    if leaf.kind == CONSENT and do == "decline":
-        return look.aside("no_consent")
-    if leaf.kind == CONSENT and do == "agree" and "agree" not in request.POST:
-        return replace(look, said="untick")
-    if leaf.kind == PAGE and do == "save":
-        return replace(look, said="saved")
-    if leaf.kind == PAGE and do == "back":
-        return look.at(leaves.page_before(look.step))
-    return look.at(min(look.step + 1, len(leaves.pages)))
+    preview_page = preview.pages[state.step - 1]
+    button_tag = do.removeprefix(LANGUAGE_ACTION) if do.startswith(LANGUAGE_ACTION) else ""
+    if tag := button_tag or ("" if do else request.POST.get(LANGUAGE_FIELD, "")):
+        return replace(state, language=tag)
+    if state.side_page == WITHDRAW:
+        if "sure" in request.POST:
+            return state.open_side_page("withdrawn")
+        return state.open_side_page(WITHDRAW, "unsure")
+    if state.side_page == DATA and do == ASSISTIVE_FIELD:
+        is_used = ASSISTIVE_FIELD in request.POST
+        return state.open_side_page(DATA, ASSISTIVE_FIELD if is_used else "not")
+    if state.side_page == DATA:
+        return state.open_side_page(DATA, "off" if UNCOUNTED_FIELD in request.POST else "on")
+    if state.side_page:
+        return state
+    if preview_page.kind == CONSENT and do == "decline":
+        return state.open_side_page("no_consent")
+    if preview_page.kind == CONSENT and do == "agree" and "agree" not in request.POST:
+        return replace(state, choice="untick")
+    if preview_page.kind == PAGE and do == "save":
+        return replace(state, choice="saved")
+    if preview_page.kind == PAGE and do == "back":
+        return state.go_to_step(preview.find_step_before(state.step))
+    return state.go_to_step(min(state.step + 1, len(preview.pages)))
 
 
-def _banner(look: Look, leaves: Leaves, *, edits: bool) -> dict[str, Any]:
-    collection, at, total = look.collection, look.step, len(leaves.pages)
+def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) -> dict[str, Any]:
+    """Return the template context of the banner above each page of the preview."""
+    collection, step, total = state.collection, state.step, len(preview.pages)
     question_set = collection.version.question_set
     protocol = Collection.Protocol
     other = protocol.OPEN if collection.protocol == protocol.RECALL else protocol.RECALL
-    with_other = replace(look.at(1), collection=_collection(collection.version, other))
+    with_other = replace(
+        state.go_to_step(1), collection=_load_collection(collection.version, other)
+    )
     set_id = question_set.public_id
     return {
         "editor": reverse("admin:editor", args=[set_id]) if edits else "",
         "set": reverse("admin:question-set", args=[set_id]),
-        "at": at,
+        "at": step,
         "total": total,
-        "called": "Preview",
+        "label": "Preview",
         "version": collection.version,
-        "before": look.at(at - 1).address if at > 1 else "",
-        "after": look.at(at + 1).address if at < total else "",
-        "here": look.at(at).address,
-        "beside": look.beside,
-        "is_review": not look.beside and leaves.pages[at - 1].kind == REVIEW,
-        "data": look.aside(DATA).address,
-        "withdraw": look.aside(WITHDRAW).address,
-        "ends": [(words, look.aside(code).address) for code, words in ENDS.items()],
-        "other_order": replace(look.at(at), order=look.order + 1).address,
+        "before": state.go_to_step(step - 1).address if step > 1 else "",
+        "after": state.go_to_step(step + 1).address if step < total else "",
+        "here": state.go_to_step(step).address,
+        "beside": state.side_page,
+        "is_review": not state.side_page and preview.pages[step - 1].kind == REVIEW,
+        "data": state.open_side_page(DATA).address,
+        "withdraw": state.open_side_page(WITHDRAW).address,
+        "ends": [
+            (words, state.open_side_page(code).address) for code, words in OUTCOME_LABELS.items()
+        ],
+        "other_order": replace(state.go_to_step(step), order=state.order + 1).address,
         "protocol": collection.protocol,
         "other_protocol": with_other.address,
         "languages": [
-            (name_of(tag), replace(look.at(at), language=tag).address)
+            (name_of(tag), replace(state.go_to_step(step), language=tag).address)
             for tag in collection.version.every_language
             if tag != collection.version.shown_in
         ],
-        "n_graded": leaves.n_graded,
-        "n_all": leaves.n_all,
-        "is_whole": look.is_whole,
-        "whole": replace(look.at(1), is_whole=not look.is_whole).address,
+        "n_graded": preview.n_graded,
+        "n_all": preview.n_all,
+        "is_whole": state.is_whole,
+        "whole": replace(state.go_to_step(1), is_whole=not state.is_whole).address,
     }
 
 
-def _shown_beside(request: HttpRequest, look: Look, context: dict[str, Any]) -> HttpResponse:
-    collection = look.collection
-    if look.beside == DATA:
-        context |= {
-            "before": wording.before(collection.version, look.language),
-            "is_uncounted": look.said in ("off", ASSISTIVE),
-            "was_set": look.said in ("on", "off"),
-            "can_say": True,
-            "is_assistive": look.said == ASSISTIVE,
-            "was_said": look.said in (ASSISTIVE, "not"),
-        }
-        return shown(request, "data.html", collection, context)
-    if look.beside == WITHDRAW:
-        context |= {"is_unticked": look.said == "unsure"}
-        return shown(request, "withdraw.html", collection, context)
-    if look.beside == FAILED_CHECKS:
-        context |= {"code": CODE, "way_back": _way_back(collection, look), "failed_checks": True}
-        return shown(request, "thanks.html", collection, context)
-    back = {"panel_code": CODE, "way_back": _way_back(collection, look)}
-    return outcome(request, look.beside, collection, status=200, context=context | back)
-
-
-def _shown(
-    request: HttpRequest, look: Look, leaves: Leaves, context: dict[str, Any]
+def _render_side_page(
+    request: HttpRequest, state: PreviewState, context: dict[str, Any]
 ) -> HttpResponse:
-    collection, leaf = look.collection, leaves.pages[look.step - 1]
+    """Return a page outside the steps: use of the data, withdrawal, or an end page."""
+    collection = state.collection
+    if state.side_page == DATA:
+        context |= {
+            "before": wording.load_intro(collection.version, state.language),
+            "is_uncounted": state.choice in ("off", ASSISTIVE_FIELD),
+            "was_set": state.choice in ("on", "off"),
+            "can_state": True,
+            "is_assistive": state.choice == ASSISTIVE_FIELD,
+            "was_stated": state.choice in (ASSISTIVE_FIELD, "not"),
+        }
+        return render_page(request, "data.html", collection, context)
+    if state.side_page == WITHDRAW:
+        context |= {"is_unticked": state.choice == "unsure"}
+        return render_page(request, "withdraw.html", collection, context)
+    if state.side_page == FAILED_CHECKS:
+        context |= {
+            "code": PREVIEW_CODE,
+            "way_back": _build_return_url(collection, state),
+            "failed_checks": True,
+        }
+        return render_page(request, "thanks.html", collection, context)
+    back = {"panel_code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
+    return render_outcome(request, state.side_page, collection, status=200, context=context | back)
+
+
+def _render_step(
+    request: HttpRequest, state: PreviewState, preview: PreviewPages, context: dict[str, Any]
+) -> HttpResponse:
+    """Return the page of a step, rendered with the template of the worker pages."""
+    collection, preview_page = state.collection, preview.pages[state.step - 1]
     minutes = max(1, round(collection.reading_seconds / 60))
-    pages = leaves.asked
-    if leaf.kind == CONSENT:
-        context |= consent_context(collection) | {"is_unticked": look.said == "untick"}
-        context["n_questions"] = leaves.n_graded
-        known = collection.version.every_language
-        context["languages"] = len(known) > 1 and [
-            (tag, own_name(tag), replace(look, language=tag).address) for tag in known
+    pages = preview.question_pages
+    if preview_page.kind == CONSENT:
+        context |= build_consent_context(collection) | {"is_unticked": state.choice == "untick"}
+        context["n_questions"] = preview.n_graded
+        languages = collection.version.every_language
+        context["languages"] = len(languages) > 1 and [
+            (tag, own_name(tag), replace(state, language=tag).address) for tag in languages
         ]
-        return shown(request, "consent.html", collection, context)
-    if leaf.kind == REVIEW:
-        context["progress"] = Progress(0, len(pages), len(pages), collection.reservation_minutes)
+        return render_page(request, "consent.html", collection, context)
+    if preview_page.kind == REVIEW:
+        context["progress"] = ProgressSummary(
+            0, len(pages), len(pages), collection.reservation_minutes
+        )
         context["pages"] = [
             (
                 page,
-                [(one.question, "") for one in page.assignments],
-                look.at(leaves.step_of(page)).address,
+                [(row.question, "") for row in page.assignments],
+                state.go_to_step(preview.find_step(page)).address,
             )
             for page in pages
             if not page.is_practice
         ]
-        return shown(request, "review.html", collection, context)
-    if leaf.page is None:
-        context |= {"code": CODE, "way_back": _way_back(collection, look)}
-        return shown(request, "thanks.html", collection, context)
-    context |= _of_page(request, look, leaf, len(pages)) | {"reading_minutes": minutes}
-    if leaf.kind == BEFORE:
-        return shown(request, "before_text.html", collection, context)
-    passage = leaf.page.passage
+        return render_page(request, "review.html", collection, context)
+    if preview_page.page is None:
+        context |= {"code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
+        return render_page(request, "thanks.html", collection, context)
+    context |= _build_page_context(request, state, preview_page, len(pages)) | {
+        "reading_minutes": minutes
+    }
+    if preview_page.kind == BEFORE:
+        return render_page(request, "before_text.html", collection, context)
+    passage = preview_page.page.passage
     if passage is not None and passage.image is not None:
         names = [collection.version.question_set.public_id, passage.image.public_id]
         context["picture"] = reverse("admin:image", args=names)
-    if leaf.kind == TEXT:
+    if preview_page.kind == TEXT:
         context |= {"passage": passage, "minutes_left": minutes}
         context["seconds_left"] = collection.reading_seconds
-        return shown(request, "text.html", collection, context)
-    if leaf.kind == FEEDBACK:
-        return shown(request, "feedback.html", collection, context)
+        return render_page(request, "text.html", collection, context)
+    if preview_page.kind == FEEDBACK:
+        return render_page(request, "feedback.html", collection, context)
     is_recall = collection.protocol == Collection.Protocol.RECALL
     context["passage"] = None if is_recall else passage
-    return shown(request, "questions.html", collection, context)
+    return render_page(request, "questions.html", collection, context)
 
 
-def _of_page(request: HttpRequest, look: Look, leaf: Leaf, n_pages: int) -> dict[str, Any]:
-    """Return what a page of questions shows, and the page that tells what was right there."""
-    collection, page = look.collection, leaf.page
+def _build_page_context(
+    request: HttpRequest, state: PreviewState, preview_page: PreviewPage, n_pages: int
+) -> dict[str, Any]:
+    """Return the template context of a page of questions or of its feedback page."""
+    collection, page = state.collection, preview_page.page
     assert page is not None
-    answered = page.number - (0 if leaf.kind == FEEDBACK else 1)
-    told = []
-    if leaf.kind == FEEDBACK:
-        told = [
-            Told(one.question, text, one.question.accepts(text))
-            for one in page.assignments
-            for text in (request.POST.get(f"{ANSWER}{one.question.public_id}", ""),)
+    answered = page.number - (0 if preview_page.kind == FEEDBACK else 1)
+    results = []
+    if preview_page.kind == FEEDBACK:
+        results = [
+            PracticeResult(row.question, text, row.question.accepts(text))
+            for row in page.assignments
+            for text in (request.POST.get(f"{ANSWER}{row.question.public_id}", ""),)
         ]
     return {
         "page": page,
-        "progress": Progress(page.number, answered, n_pages, collection.reservation_minutes),
+        "progress": ProgressSummary(page.number, answered, n_pages, collection.reservation_minutes),
         "fields": [
-            Field(one, number, longest(collection, one.question))
-            for number, one in enumerate(page.assignments, 1)
+            Field(row, number, resolve_max_characters(collection, row.question))
+            for number, row in enumerate(page.assignments, 1)
         ],
-        "told": told,
-        "was_saved": look.said == "saved",
+        "results": results,
+        "was_saved": state.choice == "saved",
     }
 
 
-def _way_back(collection: Collection, look: Look) -> str:
-    """Return where the button to the panel leads here: nowhere else, for nobody is to be paid."""
-    return look.at(look.step).address if collection.return_url else ""
+def _build_return_url(collection: Collection, state: PreviewState) -> str:
+    """Return the URL of the button to the panel: this page, so that a preview pays nobody."""
+    return state.go_to_step(state.step).address if collection.return_url else ""
 
 
-def _collection(version: QuestionSetVersion, protocol: str) -> Collection:
-    """Return the settings of a version that is collected, else those it would have; not stored."""
-    found = Collection.objects.filter(version=version).first()
-    collection = found or Collection(
-        version=version, places=1, signals=counts_signals(version.question_set)
+def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
+    """Return a version's collection, or an unsaved one with default settings.
+
+    A valid `protocol` replaces the collection's own, without saving it.
+    """
+    stored = Collection.objects.filter(version=version).first()
+    collection = stored or Collection(
+        version=version, places=1, signals=is_counting_signals(version.question_set)
     )
     collection.version = version
     if protocol in Collection.Protocol.values:
@@ -318,14 +358,16 @@ def _collection(version: QuestionSetVersion, protocol: str) -> Collection:
     return collection
 
 
-def _version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
+def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
+    """Return the version with a number, "" for the latest; raise `Http404` if there is none."""
     if not number:
         return question_set.latest_version()
-    found = question_set.versions.filter(number=_number(number, 0)).first()
-    if found is None:
+    version = question_set.versions.filter(number=_parse_number(number, 0)).first()
+    if version is None:
         raise Http404
-    return found
+    return version
 
 
-def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else otherwise
+def _parse_number(text: str, default: int) -> int:
+    """Return a parameter of 1 to 6 digits as a number; `default` for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else default

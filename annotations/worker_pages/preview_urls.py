@@ -1,9 +1,9 @@
-"""The address of the preview; the site puts it behind its login."""
+"""URL of the preview, which the admin site serves to signed-in users only."""
 
 from django.urls import path
 
-from annotations.worker_pages.preview import preview
+from annotations.worker_pages.preview import show_preview
 
 urlpatterns = [
-    path("question-sets/<uuid:set_id>/editor/preview/", preview, name="editor-preview"),
+    path("question-sets/<uuid:set_id>/editor/preview/", show_preview, name="editor-preview"),
 ]

@@ -1,27 +1,30 @@
-"""How far somebody is, without pressure: the part they are in, and how long their place waits."""
+"""The progress line of the worker pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotations.answering.way import AnswerPage, Way
+from annotations.answering.progress import AnswerPage, SurveyProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """`done` of `total` pages are handed in; `part` is the one that is shown, 0 for none."""
+class ProgressSummary:
+    """Pages handed in (`done` of `total`), and the page shown (`part`, 0 for none).
+
+    `minutes_reserved` is how long the place stays reserved without a request.
+    """
 
     part: int
     done: int
     total: int
-    minutes_kept: int
+    minutes_reserved: int
 
 
-def progress(way: Way, page: AnswerPage | None = None) -> Progress:
-    """Return how far the worker is."""
-    return Progress(
+def summarize_progress(progress: SurveyProgress, page: AnswerPage | None = None) -> ProgressSummary:
+    """Return the progress of a submission, with the page that is shown."""
+    return ProgressSummary(
         part=0 if page is None else page.number,
-        done=way.n_done(),
-        total=len(way.pages),
-        minutes_kept=way.collection.reservation_minutes,
+        done=progress.count_finished_pages(),
+        total=len(progress.pages),
+        minutes_reserved=progress.collection.reservation_minutes,
     )

@@ -1,4 +1,4 @@
-"""The questions of one page: shown, kept and handed in; and what practice was right."""
+"""A page of questions: showing it, saving and handing in the answers, and practice feedback."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.answering import drafts, signals
-from annotations.answering.finishing import longest, screen_out
-from annotations.answering.languages import switch
+from annotations.answering.finishing import resolve_max_characters, screen_out
+from annotations.answering.languages import switch_language
 from annotations.answering.places import keep_place
-from annotations.answering.practice import has_failed, note_told, told
-from annotations.answering.way import FEEDBACK, AnswerPage, Step
+from annotations.answering.practice import grade_practice, has_failed, record_feedback_read
+from annotations.answering.progress import FEEDBACK, AnswerPage, NextStep
 from annotations.models import Assignment, OtherText, Question, Response
-from annotations.worker_pages.nowhere import nowhere
-from annotations.worker_pages.outcomes import outcome
-from annotations.worker_pages.progress import progress
-from annotations.worker_pages.showing import not_kept, shown, too_long
+from annotations.worker_pages.not_found import render_not_found
+from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.progress import summarize_progress
+from annotations.worker_pages.rendering import disable_caching, format_too_long, render_page
 from annotations.worker_pages.visit import (
     ANSWER,
     Visit,
-    answering,
-    ended,
-    posted_texts,
-    revision_of,
-    whole_number,
+    parse_number,
+    read_revision,
+    read_texts,
+    render_ended,
+    require_open_submission,
 )
 
-IN_LANGUAGE = "language-"
-"""How a button says that the page is wanted in another language, whose tag follows."""
-ROWS = {Question.Kind.FREE: 5, Question.Kind.EXTRACTIVE: 2, Question.Kind.SHORT: 2}
+LANGUAGE_ACTION = "language-"
+"""Value of a button that changes the language of the page; the language tag follows."""
+ROWS_BY_KIND = {Question.Kind.FREE: 5, Question.Kind.EXTRACTIVE: 2, Question.Kind.SHORT: 2}
 
 
 ERRORS = {
@@ -49,12 +49,12 @@ ERRORS = {
     "written_elsewhere": _("You wrote this in another window. It was not overwritten."),
     "no_answer": _("This question has no answer yet."),
 }
-"""What is wrong with an answer, by its code; `too_long` has numbers of its own."""
+"""Messages about an answer by code; that of `too_long` has numbers and is built by a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with an answer: a code, and its sentence in the page's language."""
+    """An error of an answer: its code, and the message in the page's language."""
 
     code: str
     sentence: str | Promise
@@ -63,21 +63,27 @@ class FieldError:
         return str(self.sentence)
 
     @classmethod
-    def of(cls, code: str) -> FieldError:
-        """Return the error of a code of `ERRORS`."""
+    def build(cls, code: str) -> FieldError:
+        """Return the error with a code of `ERRORS`."""
         return cls(code, ERRORS[code])
 
     @classmethod
-    def too_long(cls, text: str, most: int) -> FieldError:
+    def build_too_long(cls, text: str, most: int) -> FieldError:
         """Return the error of a text with more characters than `most`."""
-        return cls("too_long", too_long(text, most))
+        return cls("too_long", format_too_long(text, most))
 
 
 @dataclass(slots=True)
 class Field:
-    """One question on the page, with what stands in its box.
+    """One question on the page, with its text field.
 
-    `counts` says whether the script of the page counts how the answer comes about.
+    Attributes
+    ----------
+    number : of the question on its page, from 1.
+    most : the most characters of an answer.
+    text, revision : shown in the text field; revision 0 means that nothing was stored.
+    stored : the stored answer, if any. others : other texts to choose from.
+    counts : whether the script of the page counts writing signals for this answer.
     """
 
     assignment: Assignment
@@ -92,274 +98,296 @@ class Field:
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question."""
         return self.assignment.question
 
     @property
     def name(self) -> str:
-        """The name of its field in the form."""
+        """Form name of the text field."""
         return f"{ANSWER}{self.question.public_id}"
 
     @property
     def keep_name(self) -> str:
-        """The name of the choice between two texts."""
+        """Form name of the choice between the text and its other texts."""
         return f"keep-{self.question.public_id}"
 
     @property
     def signals_name(self) -> str:
-        """The name of what the page counted of it; only a script sends that."""
+        """Form name of the writing signals, which only the script of the page sends."""
         return f"{signals.FIELD}-{self.question.public_id}"
 
     @property
-    def most_said(self) -> str:
-        """The limit as it is written in the page's language."""
+    def formatted_most(self) -> str:
+        """The most characters, formatted in the page's language."""
         return str(number_format(self.most, force_grouping=True))
 
     @property
     def rows(self) -> int:
-        """Lines of its box."""
-        return ROWS.get(Question.Kind(self.question.kind), 5)
+        """Height of the text field in lines."""
+        return ROWS_BY_KIND.get(Question.Kind(self.question.kind), 5)
 
 
-@answering
-def page(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Show the questions of a page, or take what was written to them."""
-    found = visit.way.page(page_number)
-    if found is None:
-        return nowhere(request)
+@require_open_submission
+def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
+    """Show the questions of a page, or handle its form."""
+    page = visit.progress.find_page(page_number)
+    if page is None:
+        return render_not_found(request)
     if request.method == "POST":
-        return _handed_in(request, visit, found)
-    if not visit.way.has_reached(found):
-        return visit.to_next()
-    if found.answers_are_final:
-        return visit.to(Step(FEEDBACK, found.number))
+        return _handle_form(request, visit, page)
+    if not visit.progress.has_reached(page):
+        return visit.redirect_to_next()
+    if page.answers_are_final:
+        return visit.redirect_to(NextStep(FEEDBACK, page.number))
     now = timezone.now()
-    if any(one.shown_at is None for one in found.assignments):
-        visit.submission.assignments.filter(page=found.number, shown_at=None).update(shown_at=now)
-    return _show(request, visit, found, _fields(visit, found))
+    if any(row.shown_at is None for row in page.assignments):
+        visit.submission.assignments.filter(page=page.number, shown_at=None).update(shown_at=now)
+    return _render_questions(request, visit, page, _build_fields(visit, page))
 
 
-@answering
-def feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Tell what was right in practice; the form goes on, or ends it here where that is wanted."""
-    found = visit.way.page(page_number)
-    if found is None or not found.is_practice:
-        return nowhere(request)
-    if not found.is_answered:
-        return visit.to_next()
+@require_open_submission
+def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
+    """Show the feedback on a page of practice; the form goes on or screens the worker out."""
+    page = visit.progress.find_page(page_number)
+    if page is None or not page.is_practice:
+        return render_not_found(request)
+    if not page.is_answered:
+        return visit.redirect_to_next()
     if request.method == "POST":
-        note_told(visit.way, found)
-        if has_failed(visit.way):
+        record_feedback_read(visit.progress, page)
+        if has_failed(visit.progress):
             screen_out(visit.submission)
-            return outcome(request, "screened_out", visit.collection, status=200)
-        return visit.to_next()
+            return render_outcome(request, "screened_out", visit.collection, status=200)
+        return visit.redirect_to_next()
     context = {
-        "progress": progress(visit.way, found),
-        "told": told(visit.way, found),
-        "place": visit.place,
+        "progress": summarize_progress(visit.progress, page),
+        "results": grade_practice(visit.progress, page),
+        "place": visit.token,
     }
-    return shown(request, "feedback.html", visit.collection, context)
+    return render_page(request, "feedback.html", visit.collection, context)
 
 
-def _handed_in(request: HttpRequest, visit: Visit, found: AnswerPage) -> HttpResponse:
-    texts = posted_texts(request)
-    if not visit.way.has_reached(found):
-        context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.place}
-        return outcome(request, "not_yet", visit.collection, context=context)
+def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
+    """Save the texts of a page, and hand the page in if the form asks for it and all is complete.
+
+    Redirects on success; shows the page again with errors (400) otherwise. Texts for questions that
+    are no longer on the page are shown, not stored.
+    """
+    texts = read_texts(request)
+    if not visit.progress.has_reached(page):
+        context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
+        return render_outcome(request, "not_yet", visit.collection, context=context)
     do = request.POST.get("do", "next")
     with transaction.atomic():
-        # First, for who withdraws holds this row and then deletes the texts.
-        if not drafts.hold(visit.submission):
-            return ended(request, visit, "withdrawn")
-        if _is_over(visit, found):
-            return _after(visit, found)
+        # Lock the submission first, as a withdrawal does before it deletes the texts.
+        if not drafts.lock_submission(visit.submission):
+            return render_ended(request, visit, "withdrawn")
+        if _is_finished_practice(visit, page):
+            return _redirect_after_page(visit, page)
         keep_place(visit.submission)
-        fields = _fields(visit, found)
-        foreign = [texts[name] for name in texts.keys() - {one.name for one in fields}]
-        outcomes = _save(request, visit, fields, texts)
-        _use(request, visit, fields)
-        seen = [pk for pk in map(whole_number, request.POST.getlist("seen")) if pk is not None]
-        is_whole = do == "next" and not foreign and _is_whole(request, fields, outcomes)
-        if is_whole:
-            drafts.settle(visit.submission, seen)
-            _note_answered(visit, fields, outcomes)
+        fields = _build_fields(visit, page)
+        # Answers of an outdated form, from before the questions were selected again.
+        foreign = [texts[name] for name in texts.keys() - {row.name for row in fields}]
+        outcomes = _save_texts(request, visit, fields, texts)
+        _apply_choices(request, visit, fields)
+        # Other texts that this form showed. Those stored since stay unsettled.
+        seen_texts = [
+            key for key in map(parse_number, request.POST.getlist("seen")) if key is not None
+        ]
+        is_complete = do == "next" and not foreign and _is_complete(request, fields, outcomes)
+        if is_complete:
+            drafts.settle_other_texts(visit.submission, seen_texts)
+            _record_answered(visit, fields, outcomes)
         else:
-            _add_others(visit, fields)
-        sent = {one.question.pk: request.POST.get(one.signals_name, "") for one in fields}
-        signals.note(visit.submission, sent)
+            _add_other_texts(visit, fields)
+        counts = {row.question.pk: request.POST.get(row.signals_name, "") for row in fields}
+        signals.store_counts(visit.submission, counts)
     if drafts.ENDED in outcomes:
-        return ended(request, visit, "done")
-    if is_whole:
-        return _after(visit, found)
-    if do != "next" and not foreign and not any(one.errors for one in fields):
-        return _elsewhere(visit, found, do)
-    return _show(request, visit, found, fields, foreign=foreign, status=400)
+        return render_ended(request, visit, "done")
+    if is_complete:
+        return _redirect_after_page(visit, page)
+    if do != "next" and not foreign and not any(row.errors for row in fields):
+        return _redirect_after_action(visit, page, do)
+    return _render_questions(request, visit, page, fields, foreign=foreign, status=400)
 
 
-def _is_over(visit: Visit, found: AnswerPage) -> bool:
-    """Whether a page of practice was handed in, maybe since it was read; the row is held."""
-    if not found.is_practice:
+def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
+    """Return whether a practice page was handed in, maybe by another request since it was read.
+
+    The caller holds the lock of the submission.
+    """
+    if not page.is_practice:
         return False
-    given = visit.submission.assignments.filter(page=found.number)
-    return not given.filter(answered_at=None).exists()
+    assignments = visit.submission.assignments.filter(page=page.number)
+    return not assignments.filter(answered_at=None).exists()
 
 
-def _save(
+def _save_texts(
     request: HttpRequest, visit: Visit, fields: list[Field], texts: dict[str, str]
 ) -> list[str]:
-    """Store what was sent, put into each field what it shows now, and say what became of each."""
-    sent = []
-    for one in fields:
-        if one.name not in texts:
+    """Store the texts of a form and update the fields; return the outcome of each field."""
+    posted = []
+    for row in fields:
+        if row.name not in texts:
             continue
-        text, question = texts[one.name], one.question
-        one.errors = []
+        text, question = texts[row.name], row.question
+        row.errors = []
         if not drafts.can_answer(question, text):
-            one.errors.append(FieldError.of("no_such_choice"))
+            row.errors.append(FieldError.build("no_such_choice"))
             continue
-        revision = revision_of(request, question.public_id)
-        sent.append(drafts.Sent(question, text, revision, one.stored))
-    became = drafts.save_all(visit.submission, sent)
+        revision = read_revision(request, question.public_id)
+        posted.append(drafts.PostedText(question, text, revision, row.stored))
+    results = drafts.save_all(visit.submission, posted)
     outcomes = []
-    for one in fields:
-        saved = became.get(one.question.pk)
-        if saved is None:
+    for row in fields:
+        result = results.get(row.question.pk)
+        if result is None:
             outcomes.append(drafts.SAME)
             continue
-        outcomes.append(saved.outcome)
-        one.text, one.revision = saved.text, saved.revision
-        if saved.outcome == drafts.NOT_STORED:
-            one.errors.append(FieldError.of("not_stored"))
-        elif len(saved.text) > one.most:
-            one.errors.append(FieldError.too_long(saved.text, one.most))
+        outcomes.append(result.outcome)
+        row.text, row.revision = result.text, result.revision
+        if result.outcome == drafts.NOT_STORED:
+            row.errors.append(FieldError.build("not_stored"))
+        elif len(result.text) > row.most:
+            row.errors.append(FieldError.build_too_long(result.text, row.most))
     return outcomes
 
 
-def _is_whole(request: HttpRequest, fields: list[Field], outcomes: list[str]) -> bool:
-    """Whether the page can be left; what is missing is written beside the questions."""
-    for one, became in zip(fields, outcomes, strict=True):
-        if became == drafts.BOTH_KEPT:
-            one.errors.append(FieldError.of("other_text"))
-        elif became == drafts.OLDER_EMPTY:
-            one.errors.append(FieldError.of("written_elsewhere"))
-        elif not one.text and not one.errors and "leave_empty" not in request.POST:
-            one.errors.append(FieldError.of("no_answer"))
-    return not any(one.errors for one in fields)
+def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str]) -> bool:
+    """Return whether a page can be handed in; add an error to each field that prevents it."""
+    for row, outcome in zip(fields, outcomes, strict=True):
+        if outcome == drafts.BOTH_KEPT:
+            row.errors.append(FieldError.build("other_text"))
+        elif outcome == drafts.OLDER_EMPTY:
+            row.errors.append(FieldError.build("written_elsewhere"))
+        elif not row.text and not row.errors and "leave_empty" not in request.POST:
+            row.errors.append(FieldError.build("no_answer"))
+    return not any(row.errors for row in fields)
 
 
-def _note_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> None:
-    """Note when; what was handed in before and is the same keeps its time."""
-    now, noted = timezone.now(), []
-    for one, became in zip(fields, outcomes, strict=True):
-        if not one.revision:
-            # Left empty on purpose and never sent: an answer all the same, without a text.
-            drafts.save(visit.submission, one.question, "", 0)
-        if one.assignment.answered_at is None or became == drafts.SAVED:
-            one.assignment.answered_at = now
-            one.assignment.shown_at = one.assignment.shown_at or now
-            noted.append(one.assignment.pk)
-    if noted:
-        Assignment.objects.filter(pk__in=noted).update(
+def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> None:
+    """Store when the answers were handed in; an unchanged one keeps its earlier time."""
+    now, keys = timezone.now(), []
+    for row, outcome in zip(fields, outcomes, strict=True):
+        if not row.revision:
+            # Left empty on purpose and never sent: stored as an answer without text.
+            drafts.save(visit.submission, row.question, "", 0)
+        if row.assignment.answered_at is None or outcome == drafts.SAVED:
+            row.assignment.answered_at = now
+            row.assignment.shown_at = row.assignment.shown_at or now
+            keys.append(row.assignment.pk)
+    if keys:
+        Assignment.objects.filter(pk__in=keys).update(
             answered_at=now, shown_at=Coalesce("shown_at", now)
         )
 
 
-def _after(visit: Visit, found: AnswerPage) -> HttpResponse:
-    if found.is_practice and any(one.told_at is None for one in found.assignments):
-        return visit.to(Step(FEEDBACK, found.number))
-    # As it was read and then written here; the next page reads it again.
-    return visit.to(visit.way.next_step())
+def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
+    """Redirect to the feedback of a practice page, or to the next step."""
+    if page.is_practice and any(row.told_at is None for row in page.assignments):
+        return visit.redirect_to(NextStep(FEEDBACK, page.number))
+    # The assignments in memory were updated by `_record_answered`: no query is needed.
+    return visit.redirect_to(visit.progress.next_step())
 
 
-def _elsewhere(visit: Visit, found: AnswerPage, do: str) -> HttpResponse:
-    """Lead to where a button led that does not hand the page in: back, or here again.
+def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
+    """Redirect after a button that does not hand the page in: to the page before, or here again.
 
-    One of a language shows the page in it, with what was just saved.
+    A language button changes the language of the submission first.
     """
-    if do.startswith(IN_LANGUAGE):
-        switch(visit.submission, do.removeprefix(IN_LANGUAGE))
-    number = found.number - 1 if do == "back" and found.number > 1 else found.number
-    response = redirect("worker:page", visit.place, number)
+    if do.startswith(LANGUAGE_ACTION):
+        switch_language(visit.submission, do.removeprefix(LANGUAGE_ACTION))
+    number = page.number - 1 if do == "back" and page.number > 1 else page.number
+    response = redirect("worker:page", visit.token, number)
     if do == "save":
         response["Location"] += "?saved=yes"
-    return not_kept(response)
+    return disable_caching(response)
 
 
-def _use(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
-    """Put the text that was chosen in the place of the one in the box, which is kept beside."""
-    for one in fields:
-        key = whole_number(request.POST.get(one.keep_name, ""))
+def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
+    """Swap the text of each field with the other text that the worker chose."""
+    for row in fields:
+        key = parse_number(request.POST.get(row.keep_name, ""))
         if key is None:
             continue
         other = OtherText.objects.filter(
             pk=key,
             response__submission=visit.submission,
-            response__question=one.question,
+            response__question=row.question,
             settled_at=None,
         ).first()
         if other is not None:
-            saved = drafts.exchange(other)
-            one.text, one.revision = saved.text, saved.revision
-            one.errors = []
-            if len(one.text) > one.most:
-                one.errors.append(FieldError.too_long(one.text, one.most))
+            result = drafts.swap_texts(other)
+            row.text, row.revision = result.text, result.revision
+            row.errors = []
+            if len(row.text) > row.most:
+                row.errors.append(FieldError.build_too_long(row.text, row.most))
 
 
-def _fields(visit: Visit, found: AnswerPage) -> list[Field]:
-    asked = [one.question_id for one in found.assignments]
-    stored = drafts.stored_of(visit.submission, asked)
-    first = found.assignments[0].position
+def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
+    """Return the fields of a page, filled from the stored answers."""
+    questions = [assignment.question_id for assignment in page.assignments]
+    stored = drafts.load_responses(visit.submission, questions)
+    first = page.assignments[0].position
     fields = []
     are_counted = signals.are_counted(visit.submission)
-    for one in found.assignments:
-        made = Field(one, one.position - first + 1, longest(visit.collection, one.question))
-        made.stored = stored.get(one.question_id)
-        made.counts = are_counted
-        if made.stored is not None:
-            made.text, made.revision = made.stored.text, made.stored.revision
-            made.counts &= signals.can_go_on(made.stored)
-        if len(made.text) > made.most:
-            made.errors.append(FieldError.too_long(made.text, made.most))
-        fields.append(made)
-    if any(drafts.has_others(one) for one in stored.values()):
-        _add_others(visit, fields)
+    for assignment in page.assignments:
+        row = Field(
+            assignment,
+            assignment.position - first + 1,
+            resolve_max_characters(visit.collection, assignment.question),
+        )
+        row.stored = stored.get(assignment.question_id)
+        row.counts = are_counted
+        if row.stored is not None:
+            row.text, row.revision = row.stored.text, row.stored.revision
+            row.counts &= signals.can_continue(row.stored)
+        if len(row.text) > row.most:
+            row.errors.append(FieldError.build_too_long(row.text, row.most))
+        fields.append(row)
+    if any(drafts.has_other_texts(response) for response in stored.values()):
+        _add_other_texts(visit, fields)
     return fields
 
 
-def _add_others(visit: Visit, fields: list[Field]) -> None:
+def _add_other_texts(visit: Visit, fields: list[Field]) -> None:
+    """Add to each field the unsettled other texts that differ from its text."""
     others = OtherText.objects.filter(
         response__submission=visit.submission,
-        response__question__in=[one.question.pk for one in fields],
+        response__question__in=[row.question.pk for row in fields],
         settled_at=None,
     ).select_related("response")
-    kept: dict[int, list[OtherText]] = {}
+    by_question: dict[int, list[OtherText]] = {}
     for other in others.order_by("pk"):
-        kept.setdefault(other.response.question_id, []).append(other)
-    for one in fields:
-        one.others = [other for other in kept.get(one.question.pk, ()) if other.text != one.text]
+        by_question.setdefault(other.response.question_id, []).append(other)
+    for row in fields:
+        row.others = [
+            other for other in by_question.get(row.question.pk, ()) if other.text != row.text
+        ]
 
 
-def _show(
+def _render_questions(
     request: HttpRequest,
     visit: Visit,
-    found: AnswerPage,
+    page: AnswerPage,
     fields: list[Field],
     *,
     foreign: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    passage = None if visit.way.is_recall() else found.passage
+    """Return the page with its fields; `foreign` are texts of a form that belong to no field."""
+    passage = None if visit.progress.is_recall() else page.passage
     context = {
-        "progress": progress(visit.way, found),
-        "page": found,
+        "progress": summarize_progress(visit.progress, page),
+        "page": page,
         "passage": passage,
         "fields": fields,
-        "errors": [one for one in fields if one.errors],
-        "some_empty": status == 400 and any(not one.text for one in fields),
+        "errors": [row for row in fields if row.errors],
+        "some_empty": status == 400 and any(not row.text for row in fields),
         "foreign": [text for text in foreign if text],
         "has_foreign": bool(foreign),
-        "counts": any(one.counts for one in fields),
+        "counts": any(row.counts for row in fields),
         "was_saved": request.method != "POST" and "saved" in request.GET,
-        "place": visit.place,
+        "place": visit.token,
     }
-    return shown(request, "questions.html", visit.collection, context, status=status)
+    return render_page(request, "questions.html", visit.collection, context, status=status)

@@ -1,25 +1,29 @@
-"""Addresses of workers: the link of a collection, and somebody's own pages behind a signed name."""
+"""URLs of the worker pages: a collection's link, and a submission's pages behind a signed token."""
 
 from django.urls import path
 
-from annotations.worker_pages import decided, ends, entering, keeping, questions, texts
+from annotations.worker_pages import completion, consent, decision, drafts, passages, questions
 
 app_name = "worker"
 
-OWN = "answer/at/<str:seat>/"
+SUBMISSION_PATH = "answer/at/<str:seat>/"
 
 urlpatterns = [
-    path("answer/<uuid:collection_id>/", entering.enter, name="enter"),
-    path(OWN, entering.go_on, name="go-on"),
-    path(f"{OWN}language/", entering.language, name="language"),
-    path(f"{OWN}text/<int:page_number>/", texts.text, name="text"),
-    path(f"{OWN}text/<int:page_number>/image/", texts.image, name="image"),
-    path(f"{OWN}page/<int:page_number>/", questions.page, name="page"),
-    path(f"{OWN}page/<int:page_number>/feedback/", questions.feedback, name="feedback"),
-    path(f"{OWN}draft/", keeping.draft, name="draft"),
-    path(f"{OWN}review/", ends.review, name="review"),
-    path(f"{OWN}thanks/", ends.thanks, name="thanks"),
-    path(f"{OWN}data/", ends.data, name="data"),
-    path(f"{OWN}decision/", decided.decision, name="decision"),
-    path(f"{OWN}withdraw/", ends.withdraw, name="withdraw"),
+    path("answer/<uuid:collection_id>/", consent.enter, name="enter"),
+    path(SUBMISSION_PATH, consent.go_on, name="go-on"),
+    path(f"{SUBMISSION_PATH}language/", consent.change_language, name="language"),
+    path(f"{SUBMISSION_PATH}text/<int:page_number>/", passages.show_passage, name="text"),
+    path(f"{SUBMISSION_PATH}text/<int:page_number>/image/", passages.serve_image, name="image"),
+    path(f"{SUBMISSION_PATH}page/<int:page_number>/", questions.show_questions, name="page"),
+    path(
+        f"{SUBMISSION_PATH}page/<int:page_number>/feedback/",
+        questions.show_feedback,
+        name="feedback",
+    ),
+    path(f"{SUBMISSION_PATH}draft/", drafts.save_draft, name="draft"),
+    path(f"{SUBMISSION_PATH}review/", completion.show_review, name="review"),
+    path(f"{SUBMISSION_PATH}thanks/", completion.show_thanks, name="thanks"),
+    path(f"{SUBMISSION_PATH}data/", completion.show_data_use, name="data"),
+    path(f"{SUBMISSION_PATH}decision/", decision.show_decision, name="decision"),
+    path(f"{SUBMISSION_PATH}withdraw/", completion.withdraw, name="withdraw"),
 ]

@@ -1,8 +1,8 @@
-"""Whose page an address is, and whether anything can be done there now.
+"""The submission of an address, and whether its worker can still answer.
 
-The address holds a signed name of the submission, and nothing else says who somebody is: there is
-no session that could end and no token of a form that could expire while somebody types. A page of
-another site cannot send a form here in somebody's name, for it cannot know the address.
+The address holds a signed token of the submission and is the only identification. There is no
+session and no form token that could expire while a worker types. Another site cannot forge a
+worker's form, because it cannot know the address.
 """
 
 from __future__ import annotations
@@ -18,96 +18,111 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering import drafts
-from annotations.answering.links import submission_of
-from annotations.answering.places import holds_place, n_free, retake
-from annotations.answering.refused import AnsweringError
-from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT, Step, Way
-from annotations.ledger.appealing import standing_of
+from annotations.answering.errors import AnsweringError
+from annotations.answering.links import find_submission
+from annotations.answering.places import count_free_places, has_place, reserve_again
+from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT, NextStep, SurveyProgress
+from annotations.ledger.appeals import find_rejection
 from annotations.models import Collection, Submission
-from annotations.worker_pages.nowhere import nowhere
-from annotations.worker_pages.outcomes import outcome
-from annotations.worker_pages.showing import not_kept, shown, speaking
+from annotations.worker_pages.not_found import render_not_found
+from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.rendering import disable_caching, render_page, use_language
 
 P = ParamSpec("P")
 ANSWER = "answer-"
+"""Prefix of the form field of an answer; the question's id follows."""
 
 
 @dataclass(slots=True)
 class Visit:
-    """One request of a worker for one of their own pages."""
+    """One request of a worker for a page of their submission; `token` is that of the address."""
 
     submission: Submission
-    place: str
-    way: Way = field(init=False)
+    token: str
+    progress: SurveyProgress = field(init=False)
 
     def __post_init__(self) -> None:
-        self.way = Way(self.submission)
+        self.progress = SurveyProgress(self.submission)
 
     @property
     def collection(self) -> Collection:
-        """What they take part in."""
-        return self.way.collection
+        """The collection of the submission."""
+        return self.progress.collection
 
-    def to_next(self) -> HttpResponse:
-        """Lead to what comes next, as it is now stored."""
-        self.way = Way(self.submission)
-        return self.to(self.way.next_step())
+    def redirect_to_next(self) -> HttpResponse:
+        """Redirect to the worker's next step, read anew from the database."""
+        self.progress = SurveyProgress(self.submission)
+        return self.redirect_to(self.progress.next_step())
 
-    def to(self, step: Step) -> HttpResponse:
-        """Lead to a step."""
+    def redirect_to(self, step: NextStep) -> HttpResponse:
+        """Redirect to the page of a step."""
         names = {TEXT: "text", PAGE: "page", FEEDBACK: "feedback"}
         if step.kind == REVIEW:
-            return not_kept(redirect("worker:review", self.place))
-        return not_kept(redirect(f"worker:{names[step.kind]}", self.place, step.page))
+            return disable_caching(redirect("worker:review", self.token))
+        return disable_caching(redirect(f"worker:{names[step.kind]}", self.token, step.page))
 
 
 View = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
 
 
-def own(view: View[P]) -> Callable[..., HttpResponse]:
-    """Make a view one of a worker's own pages, whatever became of their place."""
+def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
+    """Decorate a view of a submission, in any state, so that it gets a `Visit`.
 
+    The view answers 404 for a forged token, and runs in the language of the submission.
+    """
+
+    # No CSRF token: it would expire while the worker types. The address itself is the secret.
     @csrf_exempt
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
-    def wrapped(request: HttpRequest, seat: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        submission = submission_of(seat)
+    def run_view(
+        request: HttpRequest, seat: str, *args: P.args, **kwargs: P.kwargs
+    ) -> HttpResponse:
+        submission = find_submission(seat)
         if submission is None:
-            return nowhere(request)
-        with speaking(submission.version, submission.language):
-            return view(request, Visit(submission, seat), *args, **kwargs)
+            return render_not_found(request)
+        with use_language(submission.version, submission.language):
+            visit = Visit(submission, seat)
+            try:
+                return view(request, visit, *args, **kwargs)
+            except AnsweringError as error:
+                # Another request withdrew the answers after this one had read the submission.
+                if error.code != "withdrawn":
+                    raise
+                return render_ended(request, visit, error.code)
 
-    return wrapped
+    return run_view
 
 
-def answering(view: View[P]) -> Callable[..., HttpResponse]:
-    """Make a view a page of the way, for who is still on it; else tell how it ended.
+def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
+    """Decorate a view for submissions that are still open; others see how they ended.
 
-    A form that comes too late is kept as a draft where that is possible, and shown in any case.
+    If the reservation expired, a form reserves a place again. The texts of a form that comes too
+    late are stored as drafts if possible, and shown in any case.
     """
 
-    @own
-    def wrapped(
+    @require_submission
+    def run_view(
         request: HttpRequest, visit: Visit, /, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
-        refused = why_not(visit)
-        if not refused and not holds_place(visit.submission):
+        refused = find_end_code(visit)
+        if not refused and not has_place(visit.submission):
             if request.method != "POST":
-                return _ask_to_come_back(request, visit)
+                return _render_come_back(request, visit)
             try:
-                visit.submission = retake(visit.submission)
-                visit.way = Way(visit.submission)
+                visit.submission = reserve_again(visit.submission)
+                visit.progress = SurveyProgress(visit.submission)
             except AnsweringError as error:
                 refused = error.code
         if refused:
-            return ended(request, visit, refused)
+            return render_ended(request, visit, refused)
         return view(request, visit, *args, **kwargs)
 
-    return wrapped
+    return run_view
 
 
-def why_not(visit: Visit) -> str:
-    """Return the code of how it ended; "" for who is still on the way."""
+def find_end_code(visit: Visit) -> str:
+    """Return the code of how the submission ended; "" if its worker can still answer."""
     submission = visit.submission
     if submission.withdrawn_at is not None:
         return "withdrawn"
@@ -122,55 +137,62 @@ def why_not(visit: Visit) -> str:
     return ""
 
 
-def ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Tell how it ended; what a form brought is kept as a draft and shown."""
-    texts = posted_texts(request)
+def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
+    """Return the page that says how a submission ended, with the texts of a late form.
+
+    The texts are stored as drafts after closed and place_lost.
+    """
+    texts = read_texts(request)
     if code == "done":
         stored = set(visit.submission.responses.values_list("text", flat=True))
-        if stored.issuperset(texts.values()):  # a second click, or a form sent again
-            return not_kept(redirect("worker:thanks", visit.place))
+        if stored.issuperset(texts.values()):  # a second click, or the form sent again: no loss
+            return disable_caching(redirect("worker:thanks", visit.token))
     if code in ("closed", "place_lost"):
-        _keep(visit, request, texts)
+        _save_drafts(visit, request, texts)
     context = {
         "texts": [text for text in texts.values() if text],
-        "place": visit.place,
+        "place": visit.token,
         "go_on": code == "done",
     }
     if code in ("screened_out", "closed"):
-        context["standing"] = standing_of(visit.submission)
-    return outcome(request, code, visit.collection, context=context)
+        context["standing"] = find_rejection(visit.submission)
+    return render_outcome(request, code, visit.collection, context=context)
 
 
-def posted_texts(request: HttpRequest) -> dict[str, str]:
-    """Return the answers in a form by the names of their fields."""
+def read_texts(request: HttpRequest) -> dict[str, str]:
+    """Return the cleaned answers of a form by field name."""
     return {
-        name: drafts.cleaned(str(text))
+        name: drafts.clean_text(str(text))
         for name, text in request.POST.items()
         if name.startswith(ANSWER)
     }
 
 
-def _keep(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
-    for page in visit.way.pages:
-        for one in page.assignments:
-            name = f"{ANSWER}{one.question.public_id}"
-            is_open = visit.way.has_reached(page) and not page.answers_are_final
+def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
+    """Store the texts of a form as drafts, for questions that the worker may answer."""
+    for page in visit.progress.pages:
+        for assignment in page.assignments:
+            name = f"{ANSWER}{assignment.question.public_id}"
+            is_open = visit.progress.has_reached(page) and not page.answers_are_final
             if texts.get(name) and is_open:
-                revision = revision_of(request, one.question.public_id)
-                drafts.save(visit.submission, one.question, texts[name], revision)
+                revision = read_revision(request, assignment.question.public_id)
+                drafts.save(visit.submission, assignment.question, texts[name], revision)
 
 
-def revision_of(request: HttpRequest, public_id: object) -> int | None:
-    """Return the revision that a form was made from; None where it does not say."""
-    return whole_number(request.POST.get(f"revision-{public_id}", ""))
+def read_revision(request: HttpRequest, public_id: object) -> int | None:
+    """Return the revision of the text that a form showed; None if the form has none."""
+    return parse_number(request.POST.get(f"revision-{public_id}", ""))
 
 
-def whole_number(value: str) -> int | None:
-    """Return what a form says as a number; None for anything else."""
+def parse_number(value: str) -> int | None:
+    """Return a form value of 1 to 9 digits as a number; None for anything else."""
+    # 9 digits fit every integer column: larger numbers would be a database error.
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 
 
-def _ask_to_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
-    if not n_free(visit.collection):
-        return outcome(request, "place_lost", visit.collection)
-    return shown(request, "come_back.html", visit.collection, {"place": visit.place})
+def _render_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Return the page on which a worker can reserve a place again, or that none is free."""
+    # Only a form reserves a place: a link preview must not.
+    if not count_free_places(visit.collection):
+        return render_outcome(request, "place_lost", visit.collection)
+    return render_page(request, "come_back.html", visit.collection, {"place": visit.token})

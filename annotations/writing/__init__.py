@@ -1,4 +1,4 @@
-"""Writing problems without an answer, and checking them blindly: the rules, for every door.
+"""Writing unanswerable word problems and checking them blindly.
 
     project = start(version)                        # the requester
     problem = take(project, author)                 # a writer
@@ -6,67 +6,73 @@
     vote(project, validator, problem.public_id, ...)  # three validators
     accepted(project)                               # UMWP's records
 
-A writer sees their own problems and the notes on them; a validator the text of a problem and their
-own votes, never its author, the question it was made of, or what others say of it.
+A writer sees only their own problems and the notes on them. A validator sees the text of a problem
+and their own votes, but not its author, its original question or other votes.
 """
 
-from annotations.writing.checking import Task, Tasks, task, tasks, vote
-from annotations.writing.export import accepted
+from annotations.writing.checking import Task, Tasks, find_task, list_tasks, vote
+from annotations.writing.errors import MESSAGES, WritingError
+from annotations.writing.export import export_accepted
 from annotations.writing.members import (
+    can_see_votes,
+    find_invitation_error,
+    find_membership,
     invite,
     invite_team,
-    member_of,
-    project_of,
-    sees_votes,
-    why_not,
+    list_memberships,
 )
-from annotations.writing.overview import Overview, Person, last_note, overview, words_about
-from annotations.writing.projects import drop, originals, send_back, set_open, start
-from annotations.writing.refused import WORDS, WritingError
-from annotations.writing.texts import WHAT_CATEGORIES_MEAN
+from annotations.writing.projects import drop, select_originals, send_back, set_open, start
+from annotations.writing.status import (
+    Overview,
+    Person,
+    find_last_note,
+    list_anonymous_votes,
+    summarize_project,
+)
+from annotations.writing.texts import CATEGORY_DESCRIPTIONS
 from annotations.writing.writing import (
-    OWN,
-    Slot,
-    next_original,
+    EDITABLE_STATES,
+    ProblemCount,
+    count_problems,
+    find_next_original,
     save,
-    slots,
     submit,
     take,
     withdraw,
 )
 
 __all__ = [
-    "OWN",
-    "WHAT_CATEGORIES_MEAN",
-    "WORDS",
+    "CATEGORY_DESCRIPTIONS",
+    "EDITABLE_STATES",
+    "MESSAGES",
     "Overview",
     "Person",
-    "Slot",
+    "ProblemCount",
     "Task",
     "Tasks",
     "WritingError",
-    "accepted",
+    "can_see_votes",
+    "count_problems",
     "drop",
+    "export_accepted",
+    "find_invitation_error",
+    "find_last_note",
+    "find_membership",
+    "find_next_original",
+    "find_task",
     "invite",
     "invite_team",
-    "last_note",
-    "member_of",
-    "next_original",
-    "originals",
-    "overview",
-    "project_of",
+    "list_anonymous_votes",
+    "list_memberships",
+    "list_tasks",
     "save",
-    "sees_votes",
+    "select_originals",
     "send_back",
     "set_open",
-    "slots",
     "start",
     "submit",
+    "summarize_project",
     "take",
-    "task",
-    "tasks",
     "vote",
-    "why_not",
     "withdraw",
-    "words_about",
 ]

@@ -1,7 +1,7 @@
-"""What a validator does: reads a problem, says whether it has an answer, and if not, why.
+"""Checking of problems: a validator votes whether a problem has an answer, and if not, why.
 
-A validator gets the text alone. Author, original, category, revision and the votes of others stay
-behind this module.
+A validator gets only the text of a problem. Author, original, category, revision and other votes
+are not passed on by this module.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import ProblemVote, WritingEvent, WritingProject, WrittenProblem
-from annotations.writing.projects import State, locked, note_event, return_to_author
-from annotations.writing.refused import WritingError
-from annotations.writing.texts import checked_note
+from annotations.writing.errors import WritingError
+from annotations.writing.projects import State, lock_problem, note_event, return_to_author
+from annotations.writing.texts import clean_note
 
 
 @dataclass(frozen=True)
 class Task:
-    """A problem to check, and all that may be known of it.
+    """A problem to check, with everything that its validator may see.
 
-    `answerable` (None before it was said), `category` and `note` are the validator's own.
+    `answerable` (None before the vote), `category` and `note` are the validator's own vote.
     """
 
     id: UUID
@@ -38,9 +38,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """What a validator is to check, in an order of their own, and what they said that still counts.
+    """The tasks of a validator: `open` ones in random order, and `said`, the changeable votes.
 
-    `n_said` counts all votes that they ever gave here.
+    A vote can change while its problem is being checked. `n_said` counts all votes of the validator
+    in the project.
     """
 
     open: list[Task]
@@ -48,15 +49,16 @@ class Tasks:
     n_said: int
 
 
-def tasks(project: WritingProject, validator: int) -> Tasks:
-    """Return what there is to check for one validator, by three queries."""
+def list_tasks(project: WritingProject, validator: int) -> Tasks:
+    """Return the tasks of a validator; three queries."""
     own = ProblemVote.objects.filter(
         problem=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
-    checking = _to_check(project, validator).annotate(has_own=Exists(own))
-    wanted = checking.filter(has_own=False, n_votes__lt=project.votes_needed)
-    found = sorted(
-        wanted.values_list("public_id", "text"), key=lambda row: _place(row[0], validator)
+    checking = _select_checkable(project, validator).annotate(has_own=Exists(own))
+    unchecked = checking.filter(has_own=False, n_votes__lt=project.votes_needed)
+    open_rows = sorted(
+        unchecked.values_list("public_id", "text"),
+        key=lambda row: _compute_sort_key(row[0], validator),
     )
     votes = ProblemVote.objects.filter(
         validator=validator,
@@ -64,27 +66,27 @@ def tasks(project: WritingProject, validator: int) -> Tasks:
         problem__state=State.CHECKING,
         revision=F("problem__revision"),
     )
-    said = [
+    voted = [
         Task(*row)
         for row in votes.order_by("-updated_at").values_list(
             "problem__public_id", "problem__text", "answerable", "category", "note"
         )
     ]
-    n_said = ProblemVote.objects.filter(validator=validator, problem__project=project).count()
-    return Tasks([Task(*row) for row in found], said, n_said)
+    n_voted = ProblemVote.objects.filter(validator=validator, problem__project=project).count()
+    return Tasks([Task(*row) for row in open_rows], voted, n_voted)
 
 
-def task(project: WritingProject, validator: int, problem: UUID) -> Task | None:
-    """Return one problem that a validator may check, or whose check they may still change."""
-    found = _to_check(project, validator).filter(public_id=problem).first()
-    if found is None:
+def find_task(project: WritingProject, validator: int, problem: UUID) -> Task | None:
+    """Return the task of one problem; None if the validator may not vote on it (any more)."""
+    checkable = _select_checkable(project, validator).filter(public_id=problem).first()
+    if checkable is None:
         return None
-    own = found.votes.filter(validator=validator, revision=found.revision).first()
+    own = checkable.votes.filter(validator=validator, revision=checkable.revision).first()
     if own is not None:
-        return Task(found.public_id, found.text, own.answerable, own.category, own.note)
-    if found.n_votes >= project.votes_needed:
+        return Task(checkable.public_id, checkable.text, own.answerable, own.category, own.note)
+    if checkable.n_votes >= project.votes_needed:
         return None
-    return Task(found.public_id, found.text)
+    return Task(checkable.public_id, checkable.text)
 
 
 def vote(
@@ -95,10 +97,11 @@ def vote(
     category: int | None,
     note: str = "",
 ) -> UUID | None:
-    """Store what a validator says, in place of what they said before; return the next to check.
+    """Store a validator's vote, replacing an earlier one; return the id of the next problem.
 
-    The last vote that is needed decides: accepted if nobody finds an answer and more than half say
-    the author's reason; else it goes back, with the notes and without names.
+    The last vote needed decides. The problem is accepted if no validator finds an answer and more
+    than half name the author's category. Otherwise it goes back to its author, with the notes but
+    without names.
 
     Raises `WritingError`: closed, decided; verdict_missing, category_missing,
     category_of_answerable, note_too_long.
@@ -109,40 +112,45 @@ def vote(
         raise WritingError("category_of_answerable", "category")
     if not answerable and category is None:
         raise WritingError("category_missing", "category")
-    said = checked_note(note)
+    checked_note = clean_note(note)
     if project.closed_at is not None:
         raise WritingError("closed")
     with transaction.atomic():
-        found = WrittenProblem.objects.filter(project=project, public_id=problem)
-        pk = found.exclude(author=validator).values_list("pk", flat=True).first()
-        now = locked(pk) if pk is not None else None
-        if now is None or now.state != State.CHECKING:
+        rows = WrittenProblem.objects.filter(project=project, public_id=problem)
+        pk = rows.exclude(author=validator).values_list("pk", flat=True).first()
+        # The lock: of two last votes at the same time, only one decides.
+        current = lock_problem(pk) if pk is not None else None
+        if current is None or current.state != State.CHECKING:
             raise WritingError("decided")
-        votes = now.votes.filter(revision=now.revision)
-        if not votes.filter(validator=validator).exists() and votes.count() >= _needed(now):
+        votes = current.votes.filter(revision=current.revision)
+        # A validator may change a vote, but not add one after enough votes.
+        if not votes.filter(validator=validator).exists() and votes.count() >= _count_votes_needed(
+            current
+        ):
             raise WritingError("decided")
         ProblemVote.objects.update_or_create(
-            problem=now,
-            revision=now.revision,
+            problem=current,
+            revision=current.revision,
             validator_id=validator,
-            defaults={"answerable": answerable, "category": category, "note": said},
+            defaults={"answerable": answerable, "category": category, "note": checked_note},
         )
-        _decide(now, validator)
-    following = tasks(project, validator).open
+        _decide(current, validator)
+    following = list_tasks(project, validator).open
     return following[0].id if following else None
 
 
-def _needed(problem: WrittenProblem) -> int:
+def _count_votes_needed(problem: WrittenProblem) -> int:
+    """Return how many votes decide about a problem."""
     return int(problem.project.votes_needed)
 
 
 def _decide(problem: WrittenProblem, by: int) -> None:
-    """Decide once all votes are there; see `vote`."""
+    """Accept or return a problem once it has all votes, by the rule of `vote`."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
-    if len(votes) < _needed(problem):
+    if len(votes) < _count_votes_needed(problem):
         return
-    categories = Counter(one.category for one in votes)
-    unanswerable = not any(one.answerable for one in votes)
+    categories = Counter(row.category for row in votes)
+    unanswerable = not any(row.answerable for row in votes)
     if unanswerable and 2 * categories[problem.category] > len(votes):
         problem.state, problem.decided_at = State.ACCEPTED, timezone.now()
         problem.save(update_fields=["state", "decided_at", "updated_at"])
@@ -151,18 +159,18 @@ def _decide(problem: WrittenProblem, by: int) -> None:
         return_to_author(problem, WritingEvent.Kind.RETURNED, by, "")
 
 
-def _to_check(project: WritingProject, validator: int) -> QuerySet[Any]:
-    """Return what is being checked and not the validator's own, with how many votes it has."""
-    of_revision = Q(votes__revision=F("revision"))
+def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
+    """Return problems being checked, without the validator's own, annotated with `n_votes`."""
+    current_votes = Q(votes__revision=F("revision"))
     return (
         WrittenProblem.objects.filter(
             project=project, project__closed_at=None, state=State.CHECKING
         )
         .exclude(author=validator)
-        .annotate(n_votes=Count("votes", filter=of_revision))
+        .annotate(n_votes=Count("votes", filter=current_votes))
     )
 
 
-def _place(problem: UUID, validator: int) -> bytes:
-    """Return what orders a validator's problems: at random, but the same each time."""
+def _compute_sort_key(problem: UUID, validator: int) -> bytes:
+    """Return the sort key of a problem: an order that is random but stable for a validator."""
     return hashlib.sha256(f"{validator}:{problem}".encode()).digest()

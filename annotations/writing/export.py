@@ -1,4 +1,4 @@
-"""What was accepted, as problems of UMWP: pairs of an original and what was made of it."""
+"""Export of accepted problems in the format of UMWP: originals and the problems written of them."""
 
 from __future__ import annotations
 
@@ -11,59 +11,61 @@ from annotations.models import Question, WritingProject
 from annotations.writing.projects import State
 
 
-def accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
-    """Yield the originals of which a problem was accepted, then these problems, in their order.
+def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
+    """Yield UMWP records: the originals with an accepted problem, then the accepted problems.
 
-    A problem names its original in `relevant_ids` and has its source.
+    Both are in the order of the originals. A problem names its original in `relevant_ids` and
+    copies its source.
     """
-    written = list(
+    problems = list(
         project.problems.filter(state=State.ACCEPTED)
         .select_related("original")
         .order_by("original__position", "original__pk", "number")
     )
-    originals = {one.original_id: one.original for one in written}
+    originals = {problem.original_id: problem.original for problem in problems}
     for question in originals.values():
         yield as_umwp(
             WordProblem(
                 question.external_id,
                 question.text,
-                numbers_of(question),
+                list_accepted_numbers(question),
                 True,
                 None,
                 (),
-                _source(question),
+                _read_source(question),
                 0,
             )
         )
-    for one in written:
+    for problem in problems:
         yield as_umwp(
             WordProblem(
-                one.external_id,
-                one.text,
+                problem.external_id,
+                problem.text,
                 (),
                 False,
-                one.category,
-                (one.original.external_id,),
-                _source(one.original),
+                problem.category,
+                (problem.original.external_id,),
+                _read_source(problem.original),
                 0,
             )
         )
 
 
-def numbers_of(question: Question) -> tuple[float, ...]:
-    """Return the accepted answers of a question that are numbers, "1,250" as 1250."""
-    found = []
+def list_accepted_numbers(question: Question) -> tuple[float, ...]:
+    """Return the accepted answers of a question that are numbers, each once; "1,250" is 1250."""
+    numbers = []
     for answer in question.accepted_answers:
-        for one in answer if isinstance(answer, list) else [answer]:
+        for variant in answer if isinstance(answer, list) else [answer]:
             try:
-                number = float(str(one).replace(",", ""))
+                number = float(str(variant).replace(",", ""))
             except ValueError:
                 continue
-            if isfinite(number):
-                found.append(number)
-    return tuple(dict.fromkeys(found))
+            if isfinite(number):  # `float` also reads "nan" and "inf"
+                numbers.append(number)
+    return tuple(dict.fromkeys(numbers))
 
 
-def _source(question: Question) -> str:
+def _read_source(question: Question) -> str:
+    """Return the source in a question's metadata as text, "" if there is none."""
     source = question.metadata.get("source", "")
     return source if isinstance(source, str) else str(source)

@@ -1,4 +1,4 @@
-"""Who writes and who checks."""
+"""Members of a writing project: writers and validators."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from annotations.models import (
     is_only_invited,
     rights,
 )
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 
 Role = WritingMember.Role
 
 
-def project_of(user: Anybody, project: UUID) -> WritingMember | None:
-    """Return the membership that a user accepted, with project and set; None without one."""
+def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
+    """Return the user's accepted membership in a project, with its question set; None if none."""
     if not user.is_authenticated or not user.is_active:
         return None
     return (
@@ -32,8 +32,8 @@ def project_of(user: Anybody, project: UUID) -> WritingMember | None:
     )
 
 
-def member_of(user: Anybody) -> list[WritingMember]:
-    """Return all memberships that a user accepted, newest first."""
+def list_memberships(user: AnyUser) -> list[WritingMember]:
+    """Return all accepted memberships of a user, newest first."""
     if not user.is_authenticated or not user.is_active:
         return []
     return list(
@@ -44,24 +44,24 @@ def member_of(user: Anybody) -> list[WritingMember]:
     )
 
 
-def sees_votes(user: Anybody, question_set: QuestionSet) -> bool:
-    """Whether somebody sees by another role what validators say."""
+def can_see_votes(user: AnyUser, question_set: QuestionSet) -> bool:
+    """Return whether a user can see votes through another role in the question set."""
     return rights(user, question_set).answers
 
 
-def why_not(project: WritingProject, person: User, role: str) -> str:
-    """Return why somebody cannot be invited, for the one who invites; "" if they can."""
-    before = project.members.filter(user=person).first()
+def find_invitation_error(project: WritingProject, person: User, role: str) -> str:
+    """Return why a user cannot be invited to a role, as a message; "" if they can."""
+    member = project.members.filter(user=person).first()
     name = person.get_username()
-    if before is not None and before.role == role:
-        invited = "is invited as" if before.pending else "is"
-        return f"“{name}” {invited} a {before.get_role_display()} already."
-    if before is not None and _did_something(project, person):
+    if member is not None and member.role == role:
+        invited = "is invited as" if member.pending else "is"
+        return f"“{name}” {invited} a {member.get_role_display()} already."
+    if member is not None and _has_contributed(project, person):
         return (
-            f"“{name}” is a {before.get_role_display()} and has begun: who writes cannot check, "
+            f"“{name}” is a {member.get_role_display()} and has begun: who writes cannot check, "
             "nor the other way round."
         )
-    if role == Role.VALIDATOR and sees_votes(person, project.version.question_set):
+    if role == Role.VALIDATOR and can_see_votes(person, project.version.question_set):
         return (
             f"“{name}” sees everything of this question set, what others say of a problem too, so "
             "cannot check blindly."
@@ -70,20 +70,25 @@ def why_not(project: WritingProject, person: User, role: str) -> str:
 
 
 def invite(project: WritingProject, person: User, role: str) -> WritingMember:
-    """Let somebody write or check, once they accept it if they have never signed in.
+    """Add a user to a project in a role, or change the role of a member.
 
-    Call `why_not` first.
+    A user who has never signed in must accept the invitation first. The caller has checked that the
+    user can be invited.
     """
     return WritingMember.objects.update_or_create(
         project=project,
         user=person,
         defaults={"role": role},
+        # Only a new member is pending: a changed role needs no new invitation.
         create_defaults={"role": role, "pending": is_only_invited(person)},
     )[0]
 
 
 def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[str], list[str]]:
-    """Invite everybody of a team, its owner too; return who was, and why others were not."""
+    """Invite all active members of a team and its owner to a role.
+
+    Return the names of the invited users, and for each of the others why not.
+    """
     people = (
         User.objects.filter(is_active=True)
         .filter(Q(pk=team.owner_id) | Q(memberships__team=team, memberships__pending=False))
@@ -92,7 +97,7 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
     )
     invited, refused = [], []
     for person in people:
-        reason = why_not(project, person, role)
+        reason = find_invitation_error(project, person, role)
         if reason:
             refused.append(reason)
         else:
@@ -101,7 +106,8 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
     return invited, refused
 
 
-def _did_something(project: WritingProject, person: User) -> bool:
+def _has_contributed(project: WritingProject, person: User) -> bool:
+    """Return whether a user has written a problem or voted in a project."""
     return (
         project.problems.filter(author=person).exists()
         or project.problems.filter(votes__validator=person).exists()

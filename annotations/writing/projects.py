@@ -1,4 +1,4 @@
-"""What the requester does: begins the writing, closes it, sends a problem back or leaves it out."""
+"""Requester's actions on a writing project: start, close, send a problem back, or drop it."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from annotations.models import (
     WritingProject,
     WrittenProblem,
 )
-from annotations.writing.refused import WritingError
-from annotations.writing.texts import checked_note
+from annotations.writing.errors import WritingError
+from annotations.writing.texts import clean_note
 
 State = WrittenProblem.State
-GONE = (State.WITHDRAWN, State.DROPPED)
-"""States in which a problem no longer takes the place of one of its question."""
+ENDED_STATES = (State.WITHDRAWN, State.DROPPED)
+"""States in which a problem no longer counts towards the number wanted of its question."""
 
 
-def originals(version: QuestionSetVersion) -> QuerySet[Question]:
-    """Return the questions that problems are written of: those with a text and an answer."""
+def select_originals(version: QuestionSetVersion) -> QuerySet[Question]:
+    """Return the questions of which problems are written: answerable ones with a text."""
     return version.questions.filter(answerable=True).exclude(text="")
 
 
 def start(version: QuestionSetVersion) -> WritingProject:
-    """Begin the writing for a version; what was begun before is returned as it is.
+    """Start the writing project of a version, or return the one that exists.
 
     Raises `WritingError`: not_published, no_originals.
     """
     if not version.is_published:
         raise WritingError("not_published")
-    if not originals(version).exists():
+    if not select_originals(version).exists():
         raise WritingError("no_originals")
     return WritingProject.objects.get_or_create(version=version)[0]
 
 
 def set_open(project: WritingProject, is_open: bool) -> None:
-    """Open or close the writing; what is being checked stays as it is until it opens again."""
+    """Open or close a writing project; while it is closed, problems being checked stay so."""
     if is_open == (project.closed_at is None):
         return
     project.closed_at = None if is_open else timezone.now()
@@ -47,42 +47,42 @@ def set_open(project: WritingProject, is_open: bool) -> None:
 
 
 def send_back(problem: WrittenProblem, by: int, note: str) -> None:
-    """Give a problem that is being checked or accepted back to its author, with a note.
+    """Return a problem that is being checked or was accepted to its author, with a note.
 
     Raises `WritingError`: not_decided, note_missing, note_too_long.
     """
-    said = checked_note(note, required=True)
+    cleaned_note = clean_note(note, required=True)
     with transaction.atomic():
-        now = locked(problem.pk)
-        if now.state not in (State.CHECKING, State.ACCEPTED):
+        current = lock_problem(problem.pk)
+        if current.state not in (State.CHECKING, State.ACCEPTED):
             raise WritingError("not_decided")
-        return_to_author(now, WritingEvent.Kind.SENT_BACK, by, said)
+        return_to_author(current, WritingEvent.Kind.SENT_BACK, by, cleaned_note)
 
 
 def drop(problem: WrittenProblem, by: int, note: str) -> None:
-    """Leave a problem out for good, with a note; its question is free again.
+    """Drop a problem for good, with a note; another one can be written of its question.
 
-    Raises `WritingError`: note_missing, note_too_long, not_decided for one that is gone already.
+    Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """
-    said = checked_note(note, required=True)
+    cleaned_note = clean_note(note, required=True)
     with transaction.atomic():
-        now = locked(problem.pk)
-        if now.state in GONE:
+        current = lock_problem(problem.pk)
+        if current.state in ENDED_STATES:
             raise WritingError("not_decided")
-        now.state, now.decided_at = State.DROPPED, timezone.now()
-        now.save(update_fields=["state", "decided_at", "updated_at"])
-        note_event(now, WritingEvent.Kind.DROPPED, by, said)
+        current.state, current.decided_at = State.DROPPED, timezone.now()
+        current.save(update_fields=["state", "decided_at", "updated_at"])
+        note_event(current, WritingEvent.Kind.DROPPED, by, cleaned_note)
 
 
 def return_to_author(problem: WrittenProblem, kind: str, by: int, note: str) -> None:
-    """Make a problem its author's again: the next time it is handed in it is another revision."""
+    """Set a problem to returned and log it; its next submission is a new revision."""
     note_event(problem, kind, by, note)
     problem.state, problem.decided_at = State.RETURNED, timezone.now()
     problem.save(update_fields=["state", "decided_at", "updated_at"])
 
 
 def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
-    """Note what happened to a problem, with its words of now."""
+    """Log an event of a problem, with the text and category that it has now."""
     WritingEvent.objects.create(
         problem=problem,
         kind=kind,
@@ -94,8 +94,8 @@ def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> N
     )
 
 
-def locked(pk: int) -> WrittenProblem:
-    """Return a problem as it is now, so that nobody else changes it before the end."""
+def lock_problem(pk: int) -> WrittenProblem:
+    """Return a problem as it is stored now, locked until the transaction ends."""
     return (
         WrittenProblem.objects.select_for_update(of=("self",))
         .select_related("project", "original")

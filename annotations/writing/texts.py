@@ -1,4 +1,4 @@
-"""Texts of problems: what the kinds mean, and when two are the same."""
+"""Texts of problems: descriptions of the categories, validation, and comparison."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from annotations.models import Category
 from annotations.models.writing import MOST_CHARACTERS
-from annotations.writing.refused import WritingError
+from annotations.writing.errors import WritingError
 
-MOST_OF_A_NOTE = 2_000
+MAX_NOTE_LENGTH = 2_000
 
-# The kinds are those of Sun et al. 2024; the words are ours.
-WHAT_CATEGORIES_MEAN: Final = {
+# The categories are those of Sun et al. 2024 (UMWP), the descriptions our own.
+CATEGORY_DESCRIPTIONS: Final = {
     Category.MISSING: "A number or a fact that the answer needs is not there.",
     Category.AMBIGUOUS: "A number or a fact is there, but says too little: “some”, “fewer than "
     "53”, “between 4 and 9”.",
@@ -23,35 +23,36 @@ WHAT_CATEGORIES_MEAN: Final = {
 }
 
 
-def same_words(one: str, other: str) -> bool:
-    """Whether two texts are the same but for case, white space, and how letters are composed."""
-    return _plain(one) == _plain(other)
+def have_same_words(text: str, other: str) -> bool:
+    """Return whether two texts are equal, ignoring case, white space and Unicode composition."""
+    return _normalize(text) == _normalize(other)
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
+    """Return a text in NFC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def checked_text(text: str) -> str:
-    """Return a problem's text, trimmed; `WritingError` if there is none or it is too long."""
+def clean_text(text: str) -> str:
+    """Return the trimmed text of a problem; raise `WritingError` if it is empty or too long."""
     trimmed = text.replace("\r\n", "\n").strip()
     if not trimmed:
         raise WritingError("text_missing", "text")
-    return within(trimmed)
+    return check_length(trimmed)
 
 
-def within(text: str) -> str:
-    """Return a text that may be stored; `WritingError` if it is too long."""
+def check_length(text: str) -> str:
+    """Return a text unchanged; raise `WritingError` if it is too long to be stored."""
     if len(text) > MOST_CHARACTERS:
         raise WritingError("text_too_long", "text")
     return text
 
 
-def checked_note(note: str, *, required: bool = False) -> str:
-    """Return a note, trimmed; `WritingError` if it is too long, or is missing and required."""
+def clean_note(note: str, *, required: bool = False) -> str:
+    """Return a trimmed note; raise `WritingError` if it is too long, or required and empty."""
     trimmed = note.replace("\r\n", "\n").strip()
     if required and not trimmed:
         raise WritingError("note_missing", "note")
-    if len(trimmed) > MOST_OF_A_NOTE:
+    if len(trimmed) > MAX_NOTE_LENGTH:
         raise WritingError("note_too_long", "note")
     return trimmed

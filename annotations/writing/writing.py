@@ -1,4 +1,4 @@
-"""What a writer does: takes a question, writes, hands in, gives up."""
+"""Writer's actions: take a question, save a draft, submit the problem, or withdraw it."""
 
 from __future__ import annotations
 
@@ -9,44 +9,50 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotations.models import Question, WritingEvent, WritingProject, WrittenProblem
-from annotations.writing.projects import GONE, State, locked, note_event, originals
-from annotations.writing.refused import WritingError
-from annotations.writing.texts import checked_text, same_words, within
+from annotations.writing.errors import WritingError
+from annotations.writing.projects import (
+    ENDED_STATES,
+    State,
+    lock_problem,
+    note_event,
+    select_originals,
+)
+from annotations.writing.texts import check_length, clean_text, have_same_words
 
-OWN = (State.DRAFT, State.RETURNED)
-"""States in which a problem is its author's to change."""
+EDITABLE_STATES = (State.DRAFT, State.RETURNED)
+"""States in which the author can change a problem."""
 
 
 @dataclass(frozen=True)
-class Slot:
-    """How many problems are wanted, and how many are there or being written."""
+class ProblemCount:
+    """The number of problems wanted, and of those written or being written (`taken`)."""
 
     wanted: int
     taken: int
 
     @property
     def free(self) -> int:
-        """How many nobody has begun."""
+        """Number of problems that no writer has begun."""
         return max(0, self.wanted - self.taken)
 
 
-def slots(project: WritingProject) -> Slot:
-    """Return how many problems are wanted of all questions together."""
-    wanted = originals(project.version).count() * project.per_original
-    return Slot(wanted, project.problems.exclude(state__in=GONE).count())
+def count_problems(project: WritingProject) -> ProblemCount:
+    """Return the number of problems wanted and taken, over all questions."""
+    wanted = select_originals(project.version).count() * project.per_original
+    return ProblemCount(wanted, project.problems.exclude(state__in=ENDED_STATES).count())
 
 
-def next_original(project: WritingProject, author: int) -> Question | None:
-    """Return the question that a writer would get: the first with a free place, None without any.
+def find_next_original(project: WritingProject, author: int) -> Question | None:
+    """Return the next question for a writer: the first that needs a problem; None if none does.
 
-    One that the writer has given up comes after all others.
+    A question of which the writer has withdrawn a problem comes after all others.
     """
-    there = Q(written__project=project) & ~Q(written__state__in=GONE)
+    active = Q(written__project=project) & ~Q(written__state__in=ENDED_STATES)
     own = Q(written__project=project, written__author=author)
     return (
-        originals(project.version)
+        select_originals(project.version)
         .annotate(
-            n_there=Count("written", filter=there, distinct=True),
+            n_there=Count("written", filter=active, distinct=True),
             n_own=Count("written", filter=own, distinct=True),
         )
         .filter(n_there__lt=project.per_original)
@@ -57,19 +63,19 @@ def next_original(project: WritingProject, author: int) -> Question | None:
 
 @transaction.atomic
 def take(project: WritingProject, author: int) -> WrittenProblem:
-    """Begin a problem of the next question, with its words to begin with.
+    """Create a problem of the next question, with the question's text as a start.
 
-    Two writers who take at the same time get different questions. Raises `WritingError`: closed,
-    nothing_to_take.
+    Raises `WritingError`: closed, nothing_to_take.
     """
-    now = WritingProject.objects.select_for_update(of=("self",)).get(pk=project.pk)
-    _refuse_closed(now)
-    original = next_original(now, author)
+    # The lock of the project: two writers who take at the same time get different questions.
+    locked_project = WritingProject.objects.select_for_update(of=("self",)).get(pk=project.pk)
+    _refuse_closed(locked_project)
+    original = find_next_original(locked_project, author)
     if original is None:
         raise WritingError("nothing_to_take")
     last = original.written.aggregate(last=Max("number"))["last"]
     problem = WrittenProblem.objects.create(
-        project=now,
+        project=locked_project,
         original=original,
         author_id=author,
         number=(last or 0) + 1,
@@ -80,65 +86,76 @@ def take(project: WritingProject, author: int) -> WrittenProblem:
 
 
 def save(problem: WrittenProblem, text: str, category: int | None) -> None:
-    """Keep what a writer has so far.
+    """Store a draft of a problem.
 
     Raises `WritingError`: closed, not_yours_now, text_too_long.
     """
     with transaction.atomic():
-        now = _own(problem)
-        now.text, now.category = within(text.replace("\r\n", "\n")), category
-        now.save(update_fields=["text", "category", "updated_at"])
+        current = _lock_own(problem)
+        current.text, current.category = check_length(text.replace("\r\n", "\n")), category
+        current.save(update_fields=["text", "category", "updated_at"])
 
 
 def submit(problem: WrittenProblem, text: str, category: int | None) -> None:
-    """Hand a problem in to be checked.
+    """Submit a problem, which is then checked; after a return it becomes a new revision.
 
     Raises `WritingError`: closed, not_yours_now; text_missing, text_too_long, text_of_the_original,
     text_there_already, category_missing.
     """
-    written = checked_text(text)
+    written = clean_text(text)
     if category is None:
         raise WritingError("category_missing", "category")
     with transaction.atomic():
-        now = _own(problem)
-        if same_words(written, now.original.text):
+        current = _lock_own(problem)
+        if have_same_words(written, current.original.text):
             raise WritingError("text_of_the_original", "text")
-        others = now.project.problems.exclude(pk=now.pk).exclude(state__in=(*GONE, State.DRAFT))
-        questions = now.project.version.questions.values_list("text", flat=True)
-        if any(same_words(written, other) for other in others.values_list("text", flat=True)):
+        # Compared in Python: case, white space and Unicode composition are ignored.
+        others = current.project.problems.exclude(pk=current.pk).exclude(
+            state__in=(*ENDED_STATES, State.DRAFT)
+        )
+        questions = current.project.version.questions.values_list("text", flat=True)
+        if any(have_same_words(written, other) for other in others.values_list("text", flat=True)):
             raise WritingError("text_there_already", "text")
-        if any(same_words(written, other) for other in questions):
+        if any(have_same_words(written, other) for other in questions):
             raise WritingError("text_there_already", "text")
-        if now.state == State.RETURNED:
-            now.revision += 1
-        now.text, now.category = written, category
-        now.state, now.submitted_at, now.decided_at = State.CHECKING, timezone.now(), None
-        now.save()
-        note_event(now, WritingEvent.Kind.SUBMITTED, now.author_id)
+        if current.state == State.RETURNED:
+            current.revision += 1
+        current.text, current.category = written, category
+        current.state, current.submitted_at, current.decided_at = (
+            State.CHECKING,
+            timezone.now(),
+            None,
+        )
+        current.save()
+        note_event(current, WritingEvent.Kind.SUBMITTED, current.author_id)
 
 
 def withdraw(problem: WrittenProblem) -> None:
-    """Give a problem up, while it is the author's or being checked; its question is free again.
+    """Withdraw a problem that is a draft, returned or being checked.
+
+    Another problem can then be written of its question.
 
     Raises `WritingError`: not_yours_now.
     """
     with transaction.atomic():
-        now = locked(problem.pk)
-        if now.state not in (*OWN, State.CHECKING):
+        current = lock_problem(problem.pk)
+        if current.state not in (*EDITABLE_STATES, State.CHECKING):
             raise WritingError("not_yours_now")
-        now.state, now.decided_at = State.WITHDRAWN, timezone.now()
-        now.save(update_fields=["state", "decided_at", "updated_at"])
-        note_event(now, WritingEvent.Kind.WITHDRAWN, now.author_id)
+        current.state, current.decided_at = State.WITHDRAWN, timezone.now()
+        current.save(update_fields=["state", "decided_at", "updated_at"])
+        note_event(current, WritingEvent.Kind.WITHDRAWN, current.author_id)
 
 
-def _own(problem: WrittenProblem) -> WrittenProblem:
-    now = locked(problem.pk)
-    _refuse_closed(now.project)
-    if now.state not in OWN:
+def _lock_own(problem: WrittenProblem) -> WrittenProblem:
+    """Return a problem, locked; raise `WritingError` if its author cannot change it now."""
+    current = lock_problem(problem.pk)
+    _refuse_closed(current.project)
+    if current.state not in EDITABLE_STATES:
         raise WritingError("not_yours_now")
-    return now
+    return current
 
 
 def _refuse_closed(project: WritingProject) -> None:
+    """Raise `WritingError` if the requester has closed the project."""
     if project.closed_at is not None:
         raise WritingError("closed")

@@ -1,5 +1,5 @@
-"""REST: language models, their answers, runs and results, with the kit of `annotations.web`."""
+"""REST views of language models, their answers, runs and results."""
 
-from evaluation.api.said import SaidField
+from evaluation.rest.message_field import SaidField
 
 __all__ = ["SaidField"]

@@ -11,25 +11,25 @@ from rest_framework.request import Request
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.downloads import download, file_name
-from annotations.web.query import choice, flag
+from annotations.web.downloads import build_file_name, download
+from annotations.web.query import parse_choice, parse_flag
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.negotiation import AnyForm
-from annotations.web.rest.problems import ApiProblem, bad_parameter
-from annotations.web.rest.versions import VERSION, version_shown
-from annotations.web.scope import answered_set, visible_or_404
+from annotations.web.rest.problems import ApiProblem, build_parameter_problem
+from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.scope import get_answered_set, get_visible_or_404
 from evaluation import exports
 from evaluation.exports import ChoiceError, Export, chosen_run
 from evaluation.models import Run
+from evaluation.rest.done_runs import FORMAT
 
 Action = TypeVar("Action", bound=Callable[..., Any])
 
-FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
 RUN = OpenApiParameter(
     "run",
     {"type": "string", "pattern": "^(record|latest|[0-9a-fA-F-]{32,36})$"},
     description="The id of a run whose scores and grades stand beside the answers; or record, for "
-    "the run of record (the latest, where the version has none), or latest.",
+    "the official run (the latest, where the version has none), or latest.",
 )
 PSEUDONYMS = OpenApiParameter(
     "pseudonyms", bool, description="Replace workers' ids, the same way in every export of the set."
@@ -61,16 +61,16 @@ class ExportViewSet(ApiViewSet):
     @described("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each answer, with times and flags."""
-        version = self._version(answered_set(request, set_id))
+        version = self._version(get_answered_set(request, set_id), answered=True)
         run = self._run(version)
-        pseudonyms = flag(request.query_params, "pseudonyms")
+        pseudonyms = parse_flag(request.query_params, "pseudonyms")
         made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
         return self._file(made)
 
     @described("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each answer of a language model."""
-        version = self._version(answered_set(request, set_id))
+        version = self._version(get_answered_set(request, set_id), answered=True)
         return self._file(exports.model_answers(version, self._run(version), user=request.user))
 
     @described("Take away questions")
@@ -84,10 +84,10 @@ class ExportViewSet(ApiViewSet):
         return self._file(exports.passages(self._asked(set_id), user=request.user))
 
     def _asked(self, set_id: Any) -> QuestionSetVersion:
-        return self._version(visible_or_404(self.request, QuestionSet.objects.all(), set_id))
+        return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
 
-    def _version(self, question_set: QuestionSet) -> QuestionSetVersion:
-        version = version_shown(self.request, question_set)
+    def _version(self, question_set: QuestionSet, *, answered: bool = False) -> QuestionSetVersion:
+        version = select_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
         return version
@@ -99,10 +99,10 @@ class ExportViewSet(ApiViewSet):
         try:
             return chosen_run(version, wanted, self.request.user)
         except ChoiceError as error:
-            raise bad_parameter("run", str(error)) from None
+            raise build_parameter_problem("run", str(error)) from None
 
     def _file(self, made: Export) -> StreamingHttpResponse:
-        kind = choice(self.request.query_params, "format", FORMATS, "jsonl")
+        kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version
-        name = file_name(version.question_set.name, f"version-{version.number}", made.what)
+        name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)
         return download(made.chunks(kind), name, kind)

@@ -11,21 +11,22 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.models import QuestionSet, Share, rights
+from annotations.models import QuestionSet, rights
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.problems import ApiProblem, bad_field
-from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
+from annotations.web.rest.problems import ApiProblem, build_field_problem
+from annotations.web.rest.serializers import build_serializer
+from annotations.web.scope import RefusedError, get_user_id, get_visible_or_404, select_visible
 from evaluation import judging as door
-from evaluation.api.done import DoneRunViewSet
 from evaluation.judging import Choice, Judging, Part
 from evaluation.judging.inbox import inbox
 from evaluation.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
 from evaluation.kinds import RunSummary, UnknownKindError, judging_of
 from evaluation.models import Run
 from evaluation.reports.judging import JudgingReport, judging_report
+from evaluation.rest.done_runs import DoneRunViewSet
+from evaluation.rest.experts import experts_named
 
-AboutJudging = serializer_of(JudgingReport, without=("judging", "experts", "others"))
+AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))
 NAME = OpenApiParameter(
     "name", str, OpenApiParameter.PATH, description="What is judged, such as same-meaning."
 )
@@ -38,14 +39,14 @@ class ScaleSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     words = serializers.CharField(help_text="What an expert should know before beginning.")
     question = serializers.CharField()
-    choices = serializer_of(Choice)(many=True)
+    choices = build_serializer(Choice)(many=True)
 
 
 class JudgingReportSerializer(AboutJudging):  # type: ignore[misc, valid-type]
     """What was drawn, who judges it, and what came."""
 
     scale = ScaleSerializer(source="judging")
-    experts = serializer_of(ExpertProgress, "is_done", without=("user",))(many=True)
+    experts = build_serializer(ExpertProgress, "is_done", without=("user",))(many=True)
 
 
 class AskExpertsSerializer(StrictSerializer):
@@ -94,7 +95,7 @@ class TaskSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField(source="task.number")
     total = serializers.IntegerField(source="task.total")
     done = serializers.IntegerField(source="task.done")
-    parts = serializer_of(Part)(many=True, source="task.parts")
+    parts = build_serializer(Part)(many=True, source="task.parts")
     choice = serializers.CharField(allow_null=True, help_text="What you chose; null for nothing.")
 
 
@@ -157,22 +158,6 @@ class RunJudgingViewSet(DoneRunViewSet):
         raise Http404("the kind has nothing of that name judged")
 
 
-def experts_named(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
-    """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not.
-
-    `field` is the one that holds a single name.
-    """
-    shares = Share.objects.of_experts(run.version.question_set)
-    known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
-    known[request.user.get_username()] = user_id(request)
-    for at, name in enumerate(names):
-        if name not in known:
-            raise bad_field(
-                field or f"experts/{at}", "The set is not shared with an expert of this name."
-            )
-    return [known[name] for name in names]
-
-
 class InboxRowSerializer(ToJudgeSerializer):
     """What you are asked to judge of one set on one scale."""
 
@@ -200,9 +185,9 @@ class JudgingViewSet(ApiViewSet):
     )
     def inbox(self, request: Request) -> Response:
         """Return it."""
-        sets = visible(request, QuestionSet.objects.all())
+        sets = select_visible(request, QuestionSet.objects.all())
         rows = []
-        for one in inbox(sets, user_id(request)):
+        for one in inbox(sets, get_user_id(request)):
             try:
                 judging = judging_of(one.declared)
             except UnknownKindError:
@@ -218,9 +203,9 @@ class JudgingViewSet(ApiViewSet):
     )
     def queues(self, request: Request, set_id: Any) -> Response:
         """Return what you are asked to judge, by scale."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         found = []
-        for queue in door.queues(question_set, user_id(request)):
+        for queue in door.queues(question_set, get_user_id(request)):
             try:
                 found.append({"judging": judging_of(queue.declared), "progress": queue.progress})
             except UnknownKindError:
@@ -253,9 +238,9 @@ class JudgingViewSet(ApiViewSet):
         choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
             codes = ", ".join(one.code for one in judging.choices)
-            raise bad_field("choice", f"Choose one of: {codes}.")
+            raise build_field_problem("choice", f"Choose one of: {codes}.")
         try:
-            following = door.judge(question_set, user_id(request), task_id, choice)
+            following = door.judge(question_set, get_user_id(request), task_id, choice)
         except door.NotAskedError:
             raise Http404 from None
         return Response(JudgedSerializer({"choice": choice.code, "next": following}).data)
@@ -268,9 +253,9 @@ class JudgingViewSet(ApiViewSet):
     )
     def undo(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Take it back."""
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         try:
-            door.undo(question_set, user_id(request), task_id)
+            door.undo(question_set, get_user_id(request), task_id)
         except door.NotAskedError:
             raise Http404 from None
         return Response(status=204)
@@ -278,8 +263,8 @@ class JudgingViewSet(ApiViewSet):
     def _task(
         self, request: Request, set_id: Any, task_id: UUID
     ) -> tuple[QuestionSet, Judging, door.Task]:
-        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-        task = door.task(question_set, user_id(request), task_id)
+        question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+        task = door.task(question_set, get_user_id(request), task_id)
         if task is None:
             raise Http404
         try:

@@ -13,13 +13,12 @@ from rest_framework.response import Response
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.web.downloads import download
-from annotations.web.query import choice
+from annotations.web.query import parse_choice
 from annotations.web.rest.negotiation import AnyForm
-from evaluation.api.done import DoneRunViewSet
-from evaluation.api.exports import FORMAT
 from evaluation.kinds import RunSummary
 from evaluation.kinds.data_sheets import FORMS, data_workbook, data_zip
 from evaluation.reports.called import file_of
+from evaluation.rest.done_runs import FORMAT, DoneRunViewSet
 
 
 class TableSerializer(serializers.Serializer[Any]):
@@ -74,7 +73,7 @@ class TableViewSet(DoneRunViewSet):
         """Return all of it."""
         run = self.done(request, run_id, summary=RunSummary)
         kind = self.kind_of(run)
-        form = choice(request.query_params, "format", FORMS, "zip")
+        form = parse_choice(request.query_params, "format", FORMS, "zip")
         chunks = data_zip(kind, run) if form == "zip" else data_workbook(kind, run)
         return download(chunks, file_of(run, "results"), form)
 
@@ -93,7 +92,7 @@ class TableViewSet(DoneRunViewSet):
         table_of = self.kind_of(run).tables.get(name)
         if table_of is None:
             raise Http404
-        form = choice(request.query_params, "format", FORMATS, "jsonl")
+        form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
         table = table_of(run)
         chunks = FORMATS[form](table.header, table.rows)
         return download(chunks, file_of(run, name), form)

@@ -1,4 +1,4 @@
-"""Work in the background: the database is the truth, Celery only the doorbell.
+"""Background work on runs: the database holds the state, Celery only sends messages.
 
 A message says "there may be work". Whoever hears it claims the oldest run that is free (`leases`),
 keeps the claim alive while it works on it for a few minutes (`work`), and rings again (`doorbell`)

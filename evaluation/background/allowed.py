@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.conf import settings
 
 from annotations.models import is_operator
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.options import Parameters, Problem
 
 
-def not_allowed(user: Anybody, options: Parameters) -> list[Problem]:
+def not_allowed(user: AnyUser, options: Parameters) -> list[Problem]:
     """Return what is for operators only; nothing for an operator.
 
     Others name no file and no server, and of models that are loaded by a hub's name or from a

@@ -17,12 +17,9 @@ from django.db import transaction
 from annotations.exchange.ids import clean_id
 from annotations.exchange.reading.answers import cleaned
 from annotations.models import QuestionSetVersion, Worker
-from evaluation.background import runs as lifecycle
 from evaluation.kinds import kind_of
-from evaluation.models import Run, WorkerVerdict
+from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.options import Parameters
-from evaluation.steps.outside import answering
-from evaluation.triaging import excluded
 
 EXCLUDE = "exclude_workers"
 """The option that names whom a run leaves out."""
@@ -40,6 +37,17 @@ class ChangedMeanwhileError(RuntimeError):
 
 class OtherSettingsError(RuntimeError):
     """The run has settings that this version of the platform does not know."""
+
+
+def excluded(run: Run) -> list[WorkerVerdict]:
+    """Return the decisions that exclude workers who voted in the run, in their order.
+
+    Workers that the run's own settings exclude are not among them: they have no vote.
+    """
+    voted = WorkerGrade.objects.filter(run=run).exclude(weight=0, grade=None).values("worker")
+    counting = WorkerVerdict.counting(run).filter(worker__in=voted)
+    newest = {row.worker_id: row for row in counting.select_related("worker", "decided_by")}
+    return [row for row in newest.values() if row.kind == WorkerVerdict.Kind.EXCLUDE]
 
 
 def excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
@@ -84,6 +92,8 @@ def apply(
     NobodyExcludedError, ChangedMeanwhileError, OtherSettingsError, `OptionError` and `LabelError`
     as `lifecycle.queue` does.
     """
+    from evaluation.background import runs as lifecycle  # loads all that a run may undo
+
     verdicts = excluded(run)
     if shown is not None and {_uuid(one) for one in shown} != {
         verdict.public_id for verdict in verdicts
@@ -95,10 +105,7 @@ def apply(
     started = lifecycle.queue(
         run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
     )
-    through = WorkerVerdict.applied_in.through
-    through.objects.bulk_create(
-        through(workerverdict_id=verdict.pk, run_id=started.pk) for verdict in verdicts
-    )
+    WorkerVerdict.apply_to(started, verdicts)
     return started
 
 
@@ -120,6 +127,8 @@ class _Known:
     """The workers who answered a version, by their own and public ids."""
 
     def __init__(self, version: QuestionSetVersion) -> None:
+        from evaluation.steps.outside import answering  # loads the estimator
+
         self._names = dict(answering(version).values_list("public_id", "external_id"))
         self._times = Counter(self._names.values())
 

@@ -7,8 +7,10 @@ import threading
 from datetime import timedelta
 
 from django.db import DatabaseError, connection
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
+from annotations.web.numbers import TableCounts
 from evaluation.background import asking
 from evaluation.background.doorbell import ring_if_needed
 from evaluation.background.work import worker_name
@@ -28,7 +30,16 @@ HOW_TO_START = (
 
 def somebody_listens() -> bool:
     """Return whether a worker gave a sign lately."""
-    return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE).exists()
+    return _listening().exists()
+
+
+def listening_part() -> TableCounts:
+    """Return what counts the workers that gave a sign lately, for `read_numbers`."""
+    return TableCounts(_listening(), (Count("pk"),))
+
+
+def _listening() -> QuerySet[BackgroundWorker]:
+    return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE)
 
 
 class Announcer:

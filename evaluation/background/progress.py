@@ -68,7 +68,7 @@ def progress_of(run: Run, now: datetime | None = None) -> Progress:
 
 def _line(run: Run, rate: float | None, left: str | None) -> str:
     if run.state == Run.State.QUEUED:
-        return "It waits for a worker."
+        return "Queued. It starts when a background process is free."
     if run.state == Run.State.PAUSED:
         how_far = f", after {run.done:,} of {run.total:,}" if run.total else ""
         return f"It is paused{how_far}."

@@ -24,9 +24,9 @@ from annotations.models import QuestionSet, QuestionSetVersion, Response, is_ope
 from annotations.web.scope import RefusedError
 from evaluation.background.allowed import not_allowed
 from evaluation.background.doorbell import ring_on_commit
-from evaluation.background.undoing import being_undone
 from evaluation.kinds import Kind, kind_named, kind_of
-from evaluation.models import Run
+from evaluation.models import Run, WorkerVerdict
+from evaluation.models.removals import being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.options import OptionError, Parameters, Problem
 from evaluation.options.problems import problem
@@ -102,6 +102,7 @@ def queue(
         notes=tidy_notes(notes),
         made_from=made_from,
     )
+    WorkerVerdict.record_exclusions(run)
     ring_on_commit()
     return run
 
@@ -225,5 +226,6 @@ def again(run: Run, owner_id: int) -> Run:
         parameters=run.parameters,
         made_from=run,
     )
+    WorkerVerdict.record_exclusions(follower)
     ring_on_commit()
     return follower

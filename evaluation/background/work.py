@@ -9,29 +9,27 @@ import time
 from collections.abc import Callable
 
 from django.db.models.functions import Now
+from django.utils.module_loading import import_string
 
-from evaluation import recruiting
 from evaluation.backends import BackendError
-from evaluation.background import guarding, interims, removals
+from evaluation.background import guarding
 from evaluation.background.doorbell import ring
 from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.models.interims import interims_wait
 from evaluation.models.runs import GRADING
-from evaluation.steps.checkpoints import (
-    Lane,
-    OtherLaneError,
-    OutOfTimeError,
-    RunInputError,
-    Turn,
-)
+from evaluation.steps.checkpoints import Lane, OtherLaneError, OutOfTimeError, RunInputError, Turn
 
 logger = logging.getLogger(__name__)
 
 # No task works longer than this on a run before it lets others have their turn (and long before
 # a broker takes a task for dead).
 TURN_SECONDS = 240.0
+# Features, which import this package.
+INTERIM_TURN = "evaluation.interim.turns.turn"
+REMOVAL_TURN = "evaluation.deletion.storage.removals.turn"
+FOLLOW_SCORES = "evaluation.admission.storage.follow"
 
 
 def worker_name() -> str:
@@ -58,9 +56,9 @@ def work_one_turn(
     Exception
         Whatever made the run fail, after its reason was stored.
     """
-    removed = removals.turn()
+    removed = import_string(REMOVAL_TURN)()
     if interims_wait():
-        interims.turn()
+        import_string(INTERIM_TURN)()
     claim = claim_oldest(worker_name(), lane)
     if claim is None:
         if removed:
@@ -117,7 +115,7 @@ def _let_it_count(run_id: int) -> None:
     """Admit by the scores of a run that is done, where it counts for its set from now on."""
     done = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
     for question_set in done.values_list("version__question_set", flat=True):
-        recruiting.follow(question_set)
+        import_string(FOLLOW_SCORES)(question_set)
 
 
 def fail(claim: Claim, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""What the numbers are worth: studies on data whose truth is known, and benchmarks; no database.
+"""Studies on data with known truth; no database.
 
 A study (`studies`, by name in `registry`) reads public data (`data_sets`) or simulates it, makes
 texts ready to be scored (`corpus`), lets AQER, its variants and what it is compared with
@@ -7,6 +7,5 @@ texts ready to be scored (`corpus`), lets AQER, its variants and what it is comp
 reports on the other). Where the people are known and their answers judged, `labelled_crowd`
 correlates scores with true values and `answer_scores` looks at single answers. `tables` writes what
 comes out; `request` is what a study is asked.
-``manage.py reproduce`` is the door. `benchmarks` measure time and memory; ``manage.py benchmark``
-is theirs.
+``manage.py reproduce`` is the door. Benchmarks of time and memory are in `tests/benchmarks`.
 """

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from evaluation.backends import Embedder, get_embedder
 from evaluation.backends.errors import EntailmentError
 from evaluation.backends.nli import ContradictionModel, EntailmentModel
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Embedded, Progress, embed
 from evaluation.evidence.baselines import Corpus, UnavailableError
 from evaluation.evidence.baselines.judge import Judge
 from evaluation.evidence.data_sets import (
@@ -21,10 +24,7 @@ from evaluation.evidence.data_sets import (
     load_mohler_questions,
 )
 from evaluation.evidence.request import Request
-from evaluation.flow.judge.prompts import SCORE
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Embedded, Progress, embed
+from evaluation.llm_judge.prompts import SCORE
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors
 

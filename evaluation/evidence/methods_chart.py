@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluation.charts import Chart, estimates_chart
-from evaluation.charts.rows import Look, Row
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Look, Row, estimates_chart
 from evaluation.evidence.baselines import CONTRADICTION, METHODS
 from evaluation.evidence.tables import EvidenceRow
 

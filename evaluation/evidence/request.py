@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.flow.vectors import Progress
+from evaluation.consensus.vectors import Progress
 
 # The first repetition's seed, at --seed 0.
 FIRST_SEED = 1000

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart
+from evaluation.charts.chart import Chart
 from evaluation.evidence.request import StudyTable
 from evaluation.methods.statistics.correlation import pearson, spearman, tied
 

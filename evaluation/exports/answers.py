@@ -19,7 +19,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS
 from annotations.models import GRADED, QuestionSetVersion, Response
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.exports.pseudonyms import pseudonyms as pseudonyms_of
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
 from evaluation.models import Run, WorkerGrade
@@ -43,7 +43,7 @@ def answers(
     run: Run | None = None,
     *,
     pseudonyms: bool = False,
-    user: Anybody | None = None,
+    user: AnyUser | None = None,
     checks: bool = False,
 ) -> Export:
     """All submitted answers of a version, in the order in which they came.

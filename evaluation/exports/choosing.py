@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.exports.table import seen_by
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
@@ -35,13 +35,15 @@ class ChoiceError(ValueError):
         self.code, self.values = code, values
 
 
-def chosen_version(question_set: QuestionSet, number: int | None = None) -> QuestionSetVersion:
-    """The version of that number, else the latest. Raises `ChoiceError`."""
+def chosen_version(
+    question_set: QuestionSet, number: int | None = None, *, answered: bool = False
+) -> QuestionSetVersion:
+    """Return the version of that number, else `default_version`. Raises `ChoiceError`."""
     if number is None:
-        latest = question_set.latest_version()
-        if latest is None:
+        found = question_set.default_version(answered=answered)
+        if found is None:
             raise ChoiceError("set_empty", question_set=question_set)
-        return latest
+        return found
     found = question_set.versions.filter(number=number).first()
     if found is None:
         numbers = question_set.versions.order_by("number").values_list("number", flat=True)
@@ -50,10 +52,10 @@ def chosen_version(question_set: QuestionSet, number: int | None = None) -> Ques
     return found
 
 
-def chosen_run(version: QuestionSetVersion, wanted: str, user: Anybody | None = None) -> Run:
+def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
     """The version's run of that id, its latest that is done for "latest".
 
-    "record" is the run of record, or the latest where none of the version is.
+    "record" is the official run, or the latest where none of the version is.
     Raises `ChoiceError` where there is none, it is another version's, or it has no results.
     """
     runs = seen_by(user, Run.objects.all()).filter(version__question_set=version.question_set_id)

@@ -13,14 +13,14 @@ from annotations.exchange.facts import written_object
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS
 from annotations.exchange.reading.questions import OF_PASSAGE, OF_QUESTION
 from annotations.models import Passage, Question, QuestionSetVersion
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
 
 FORMAT = 1
 ANSWERABLE = {None: None, True: "yes", False: "no"}
 
 
-def questions(version: QuestionSetVersion, user: Anybody | None = None) -> Export:
+def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
     """The questions in their order; the text is empty where only the id is known."""
     rows = seen_by(user, Question.objects.all()).filter(version=version)
     columns = (
@@ -47,7 +47,7 @@ def questions(version: QuestionSetVersion, user: Anybody | None = None) -> Expor
     return Export("questions", version, header, read, *_size(rows))
 
 
-def passages(version: QuestionSetVersion, user: Anybody | None = None) -> Export:
+def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
     """The passages in their order; of an image what it shows in words, not the image."""
     rows = seen_by(user, Passage.objects.all()).filter(version=version)
     beside = ("language", "format", "image_alt")

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Length
 from annotations.exchange.facts import ASKING, OF_MODEL_RUN, written_object
 from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.models import QuestionSetVersion
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
 from evaluation.models import LLMResponse, Run
 
@@ -18,7 +18,7 @@ FORMAT = 1
 
 
 def model_answers(
-    version: QuestionSetVersion, run: Run | None = None, user: Anybody | None = None
+    version: QuestionSetVersion, run: Run | None = None, user: AnyUser | None = None
 ) -> Export:
     """All answers of models, in the order of their asking; with a run, its score of each."""
     rows = seen_by(user, LLMResponse.objects.all()).filter(question__version=version)

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from annotations.exchange.writing.formats import FORMATS, write_table
 from annotations.models import QuestionSetVersion, ScopedQuerySet
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 
 AT_ONCE = 2000
 """Rows fetched by one call."""
@@ -65,6 +65,6 @@ class Export:
             progress(self.what, done, done)
 
 
-def seen_by(user: Anybody | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
+def seen_by(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
     """The rows that the user may see; all of them for a command, which passes None."""
     return rows.all() if user is None else rows.visible_to(user)

@@ -16,13 +16,14 @@ from collections.abc import Iterable, Mapping
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from annotations.exchange import OutputFolder
 from annotations.exchange.writing.folder import csv_line
+from evaluation.consensus.signatures import combined_hash, versions
 from evaluation.files.problem_messages import file_error
 from evaluation.flow.metrics import Exclusions, MetricRow, overall_first
-from evaluation.flow.signatures import combined_hash, versions
+from evaluation.flow.result_tables import ResultTable
 from evaluation.options import Parameters, signed
 from evaluation.options.parameters import SHORT
 
@@ -30,6 +31,8 @@ METRICS = "metrics.csv"
 ITEMS = "items.csv"
 SUMMARY = "summary.json"
 FILES = (METRICS, ITEMS, SUMMARY)
+
+RowT = TypeVar("RowT")
 
 
 def write_metrics(
@@ -42,6 +45,14 @@ def write_metrics(
     """
     table = (csv_line(row) + "\n" for row in (MetricRow._fields, *overall_first(rows)))
     folder.write_lines(METRICS, chain(table, lines))
+
+
+def write_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[RowT]) -> None:
+    """Write a declared table as its CSV file; the rows of metrics.csv overall first."""
+    if table.file == METRICS:
+        write_metrics(folder, cast(Iterable[MetricRow], rows))
+    else:
+        folder.write_csv(table.file, table.columns, table.cells(rows))
 
 
 def study_signature(

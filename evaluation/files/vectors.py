@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerFile, ModelAnswerFile
 from evaluation.backends import EmbedderError, EmbedderInfo, PrecomputedVectors
-from evaluation.flow.inputs import GradingInput
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import SHORT, file_hash
-from evaluation.flow.vectors import Embedded
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import SHORT, file_hash
+from evaluation.consensus.vectors import Embedded
 
 Values = NDArray[np.floating[Any]]
 

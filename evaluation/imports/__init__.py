@@ -1,4 +1,4 @@
-"""What language models answered elsewhere, from files into rows.
+"""Imports of model answers that were collected elsewhere, from files into rows.
 
 The manner is that of `annotations.exchange.importing`, whose stages are used: one transaction,
 all or nothing, nothing overwritten, the same file again changes nothing.

@@ -1,4 +1,4 @@
-"""What experts judge blindly: answers of people, and whatever a kind of run puts before them.
+"""Blind judgements of experts: of workers' answers, and of what a run type shows them.
 
 `declaration` says what is judged, and on which scale; `sample` draws some of what a run has and
 asks experts to judge it, `audit` some of the answers of a grading; `tasks` leads an expert from one

@@ -35,12 +35,12 @@ class Waiting:
     progress: Progress
 
 
-def inbox(sets: QuerySet[QuestionSet], expert: int) -> list[Waiting]:
+def inbox(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -> list[Waiting]:
     """Return what an expert was asked of some sets, by three queries.
 
-    What has something left comes first, then the newest set.
+    What has something left comes first, then the newest set. `known` to be asked, it is two.
     """
-    if not is_asked(expert):
+    if not (known or is_asked(expert)):
         return []
     rows: dict[tuple[int, Declared], list[Row]] = {}
     asked = asked_of(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")

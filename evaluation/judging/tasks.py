@@ -99,9 +99,12 @@ def ask(run: Run | None, responses: Iterable[Response], expert: int) -> None:
     )
 
 
-def progress(question_set: QuestionSet, expert: int) -> Progress:
-    """Return how far an expert is with everything of a set, by two queries."""
-    return progress_of(_rows(question_set, expert))
+def progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
+    """Return how far an expert is with everything of a set, by two queries.
+
+    By one where it is known that the expert `is_asked` to judge something.
+    """
+    return progress_of(_rows(question_set, expert, known=is_asked))
 
 
 def queues(question_set: QuestionSet, expert: int) -> list[Queue]:
@@ -233,9 +236,9 @@ def _place_of(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
     return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
 
 
-def _rows(question_set: QuestionSet, expert: int) -> list[Row]:
+def _rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
     """Return the requests of an expert in their order, with whether they are done."""
-    if not is_asked(expert):
+    if not (known or is_asked(expert)):
         return []
     rows = (
         asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
@@ -247,7 +250,12 @@ def _rows(question_set: QuestionSet, expert: int) -> list[Row]:
 
 def is_asked(expert: int) -> bool:
     """Return whether somebody is asked to judge anything: most people are not, and it is cheap."""
-    return JudgementRequest.objects.filter(expert=expert).exists()
+    return requests_to(expert).exists()
+
+
+def requests_to(expert: int) -> QuerySet[JudgementRequest]:
+    """Return all that somebody was asked to judge."""
+    return JudgementRequest.objects.filter(expert=expert)
 
 
 def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:

@@ -1,4 +1,4 @@
-"""Kinds of run: what can be computed over a question set, a folder each.
+"""Run types: what can be computed over a question set.
 
 A kind is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its name
 (`registry`). Background, pages, REST and commands know kinds by that alone, so that a new one has

@@ -9,17 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evaluation.flow.stored import RunSummary
-from evaluation.flow.views.view import Parted, Viewed, told_by
-from evaluation.judging import Judging
-from evaluation.options import Parameters, Problem
-from evaluation.reports.judging import judgements_table
+from evaluation.kinds.parts import Part, Parts, has_part
 
 if TYPE_CHECKING:
     from annotations.exchange.reading.source import Source
     from annotations.models import QuestionSet, QuestionSetVersion
-    from evaluation.charts import Chart
+    from evaluation.charts.chart import Chart
     from evaluation.files.asking import Asking
+    from evaluation.flow.view import Parted, Viewed
+    from evaluation.judging import Judging
     from evaluation.models import Run
+    from evaluation.options import Parameters, Problem
     from evaluation.reports.spreadsheet import Table
     from evaluation.steps.asking.foreseen import Foreseen
     from evaluation.steps.checkpoints import Turn
@@ -142,7 +142,7 @@ class Evaluation(Command):
         files and returns the report for the terminal.
     """
 
-    run: Callable[[Any, Mapping[str, Any], Progress], str]
+    run: Part[Callable[[Any, Mapping[str, Any], Progress], str]] = Part()
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,30 @@ class Study(Command):
         It asks by a `StudyFolder` and lets its `EndedEarlyError` out; the same command goes on.
     """
 
-    run: Callable[[Any, Mapping[str, Any], Asking, Progress], Studied]
+    run: Part[Callable[[Any, Mapping[str, Any], Asking, Progress], Studied]] = Part()
+
+
+def _with_judgements(
+    kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
+) -> Mapping[str, Callable[[Run], Table]]:
+    """Return the tables with that of what experts said, for each thing that they judge."""
+    if not kind.judging:
+        return tables
+    from evaluation.reports.judging import judgements_table
+
+    return {
+        **tables,
+        **{one.name: partial(judgements_table, judging=one) for one in kind.judging},
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of run; one is equal to itself only.
+
+    Each `Part` may be given by its dotted name, such as "evaluation.maqa.report.build_report",
+    which is imported at its first use; so may each value of `Parts`. Nothing else of a kind needs
+    an import, so that lists of kinds load none of them.
 
     Attributes
     ----------
@@ -211,34 +229,49 @@ class Kind:
     name: str
     title: str
     words: str
-    options: type[Parameters]
-    run: Callable[[Turn], None] | None = None
-    summary: type[RunSummary] = RunSummary
-    tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    files: Callable[[Run], Mapping[str, bytes]] | None = None
-    charts: Mapping[str, Callable[[Run], Chart | None]] = field(default_factory=dict)
-    report: Callable[[Run], Any] | None = None
-    text: Callable[[Run], str] | None = None
-    pages: tuple[Page, ...] = ()
-    named: Callable[[Run], Mapping[str, str]] | None = None
-    standing: Page | None = None
-    judging: tuple[Judging, ...] = ()
+    options: Part[type[Parameters]] = Part()
+    run: Part[Callable[[Turn], None] | None] = Part(None)
+    summary: Part[type[RunSummary]] = Part(RunSummary)
+    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_with_judgements)
+    columns: Part[Mapping[str, str]] = Part({})
+    files: Part[Callable[[Run], Mapping[str, bytes]] | None] = Part(None)
+    charts: Part[Mapping[str, Callable[[Run], Chart | None]]] = Part({})
+    report: Part[Callable[[Run], Any] | None] = Part(None)
+    text: Part[Callable[[Run], str] | None] = Part(None)
+    pages: Parts[tuple[Page, ...]] = Parts(())
+    named: Part[Callable[[Run], Mapping[str, str]] | None] = Part(None)
+    standing: Part[Page | None] = Part(None)
+    judging: Parts[tuple[Judging, ...]] = Parts(())
     asks: bool = False
     needs_answers: bool = True
     reads_answers: bool = False
-    check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None
-    evaluate: Evaluation | None = None
-    study: Study | None = None
+    check: Part[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = Part(None)
+    evaluate: Part[Evaluation | None] = Part(None)
+    study: Part[Study | None] = Part(None)
     action: str = ""
-    start: Start = field(default_factory=Start)
-    views: tuple[Viewed, ...] = ()
-    counts: Callable[[Run], Mapping[str, int]] | None = None
+    start: Part[Start] = Part(Start())
+    views: Part[tuple[Viewed, ...]] = Part(())
+    counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)
 
-    def __post_init__(self) -> None:
-        """Add the table of what experts said, for each thing that they judge."""
-        said = {one.name: partial(judgements_table, judging=one) for one in self.judging}
-        object.__setattr__(self, "tables", {**self.tables, **said})
+    @property
+    def has_runs(self) -> bool:
+        """Whether it has runs, or works on files only; loads nothing."""
+        return has_part(self, "run")
+
+    @property
+    def is_evaluated_on_files(self) -> bool:
+        """Whether there is ``manage.py evaluate NAME``; loads nothing."""
+        return has_part(self, "evaluate")
+
+    @property
+    def is_studied(self) -> bool:
+        """Whether there is ``manage.py study NAME``; loads nothing."""
+        return has_part(self, "study")
+
+    @property
+    def has_views(self) -> bool:
+        """Whether its tables tell a view of models or questions; loads nothing."""
+        return has_part(self, "views")
 
     @property
     def reads_people(self) -> bool:
@@ -268,6 +301,8 @@ class Kind:
 
     def told(self, run: Run) -> Iterator[Parted]:
         """Yield what a run that is done tells of each of the kind's views, table by table."""
+        from evaluation.flow.view import told_by
+
         for name in dict.fromkeys(viewed.table for viewed in self.views):
             table = self.tables[name](run)
             here = [viewed for viewed in self.views if viewed.table == name]

@@ -12,7 +12,7 @@ from evaluation.reports.called import Called, all_called
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run, what it is called, and whether it is the run of record of its set."""
+    """A run, what it is called, and whether it is the official run of its set."""
 
     run: Run
     called: Called
@@ -20,11 +20,20 @@ class ListedRun:
 
 
 def listed(runs: Iterable[Run]) -> list[ListedRun]:
-    """Return runs with what they are called, by four queries at most."""
+    """Return runs with what they are called, by two queries at most.
+
+    Whether one is of record comes with those of `in_short`.
+    """
     rows = list(runs)
-    kept = RunOfRecord.objects.filter(run__in=[run.pk for run in rows if run.archived_at is None])
-    of_record = set(kept.values_list("run_id", flat=True))
+    of_record = _of_record([run for run in rows if run.archived_at is None])
     names = all_called([(run, options_of(run)) for run in rows])
     return [
         ListedRun(run, name, run.pk in of_record) for run, name in zip(rows, names, strict=True)
     ]
+
+
+def _of_record(runs: list[Run]) -> set[int]:
+    if all(hasattr(run, "is_of_record") for run in runs):
+        return {run.pk for run in runs if getattr(run, "is_of_record", False)}
+    kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])
+    return set(kept.values_list("run_id", flat=True))

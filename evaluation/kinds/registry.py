@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from evaluation.judging import ANSWERS, Judging
-from evaluation.judging.tasks import OF_ANSWERS, Declared
 from evaluation.kinds.kind import Kind
 from evaluation.options import Parameters
 
 if TYPE_CHECKING:
+    from evaluation.judging import Judging
+    from evaluation.judging.tasks import Declared
     from evaluation.models import Run
 
 
@@ -35,7 +35,7 @@ def all_kinds() -> Mapping[str, Kind]:
 
 def run_kinds() -> Mapping[str, Kind]:
     """Return the kinds that have runs, by name; the others work on files only."""
-    return {name: kind for name, kind in all_kinds().items() if kind.run is not None}
+    return {name: kind for name, kind in all_kinds().items() if kind.has_runs}
 
 
 def asking_kinds() -> list[str]:
@@ -69,6 +69,9 @@ def judging_of(declared: Declared) -> Judging:
 
     Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
     """
+    from evaluation.judging import ANSWERS
+    from evaluation.judging.tasks import OF_ANSWERS
+
     if declared == OF_ANSWERS:
         return ANSWERS
     for judging in kind_named(declared.kind).judging:

@@ -1,1 +1,1 @@
-"""Commands: thin doors to studies and steps."""
+"""Commands of `manage.py` for evaluations."""

@@ -6,31 +6,27 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser, OutputWrapper
 
 from annotations.exchange.writing.formats import FORMATS, format_of
 from annotations.management.importing import SetCommand
-from annotations.models import QuestionSetVersion
+from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.exports import ChoiceError, Export, chosen_run, chosen_version
 from evaluation.models import Run
-from evaluation.words.console import (
-    BAD_INPUT,
-    Bars,
-    ended_by_signal,
-    refused_as_bad_input,
-    tell,
-)
+from evaluation.words.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
 
 KILOBYTE = 1000
 
 
 class ExportCommand(SetCommand):
-    """A door to an export of a question set."""
+    """A door to an export of a question set; `answered` where answers of it are written."""
+
+    answered = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         """SET, and which version of it."""
         super().add_arguments(parser)
-        parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+        add_version(parser)
 
     def add_output(self, parser: CommandParser) -> None:
         """Where one file goes, and as what."""
@@ -46,10 +42,7 @@ class ExportCommand(SetCommand):
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
         """The version that is meant; exit status 2 if there is none."""
         question_set = self.question_set(options)
-        try:
-            return chosen_version(question_set, options["in_version"])
-        except ChoiceError as error:
-            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        return version_read(self.stdout, question_set, options["in_version"], self.answered)
 
     def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
         """The run that is meant, None if none was asked for; exit status 2 for a bad one."""
@@ -70,6 +63,35 @@ class ExportCommand(SetCommand):
             f"{export.n_rows:,} {export.what.replace('-', ' ')} of {export.version} written to "
             f"{path}: {readable(size)} in {seconds:.1f} s",
         )
+
+
+def add_version(parser: CommandParser) -> None:
+    """Add which version of the set is read."""
+    parser.add_argument(
+        "--in-version",
+        type=int,
+        metavar="N",
+        help="another than the latest published version (a draft is read only if it is named, or "
+        "if nothing is published)",
+    )
+
+
+def version_read(
+    stdout: OutputWrapper, question_set: QuestionSet, number: int | None, answered: bool
+) -> QuestionSetVersion:
+    """Return the version of that number, or the default one and say which where there are others.
+
+    `answered` as in `default_version`. Exit status 2 if there is none.
+    """
+    try:
+        version = chosen_version(question_set, number, answered=answered)
+    except ChoiceError as error:
+        raise CommandError(str(error), returncode=BAD_INPUT) from error
+    others = question_set.versions.exclude(pk=version.pk).order_by("number")
+    if number is None and (found := list(others)):
+        named = ", ".join(f"{one.number}{'' if one.is_published else ' (draft)'}" for one in found)
+        tell(stdout, f"version {version.number} is used; --in-version N reads another: {named}")
+    return version
 
 
 def readable(size: int) -> str:

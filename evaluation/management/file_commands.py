@@ -1,13 +1,34 @@
-"""Commands of kinds that work on files: a sub-command a kind, out of its declaration."""
+"""Commands whose first argument is a kind of run: a sub-command a kind, out of its declaration."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+
+from django.core.management.base import BaseCommand
 
 from evaluation.kinds import Kind
 from evaluation.kinds.kind import Command
 from evaluation.management.option_arguments import add_option_arguments
+
+
+class KindCommand(BaseCommand):
+    """A command whose first argument is the name of a kind.
+
+    Where the terminal names it before anything else, the others add no sub-command, and so their
+    arguments are not loaded.
+    """
+
+    first = ""
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Keep the first argument of the command."""
+        self.first = argv[2] if len(argv) > 2 else ""
+        super().run_from_argv(argv)
+
+    def asked(self, names: Collection[str]) -> list[str]:
+        """Return those of the names whose sub-command is needed."""
+        return [self.first] if self.first in names else list(names)
 
 
 def add_kinds(

@@ -19,11 +19,9 @@ from evaluation.background.exclusions import (
     leave_out_excluded,
     takes_exclusions,
 )
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.background.runs import LabelError, queue
 from evaluation.background.watching import watch
 from evaluation.kinds import Kind
-from evaluation.kinds.data_sheets import write_data
+from evaluation.management.exporting import add_version, version_read
 from evaluation.management.option_arguments import chosen
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import LONGEST_NAME
@@ -52,11 +50,12 @@ PAUSED = "the run is paused; it goes on when somebody resumes it"
 
 
 class RunCommand(SetCommand):
-    """Queues a run over the latest version of a set, shows how far it is and prints its report."""
+    """Queues a run over a version of a set, shows how far it is and prints its report."""
 
     def add_run_arguments(self, parser: CommandParser, options: type[Parameters]) -> None:
         """Add what people call the run, whether to wait for it, and whether to read everybody."""
         add = parser.add_argument
+        add_version(parser)
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
         add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
         if takes_exclusions(options):
@@ -71,7 +70,7 @@ class RunCommand(SetCommand):
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
         """Queue, watch, print; with `output` among the options write the tables there."""
         asked = with_ids(chosen(kind.options, options, files=False), options)
-        version = self.version(options)
+        version = self.version(options, answered=kind.needs_answers)
         parameters = with_models(asked, options, version.question_set)
         parameters = self.without_excluded(parameters, version, options)
         run = self.queued(kind, version, parameters, options["name"], options["notes"])
@@ -96,13 +95,12 @@ class RunCommand(SetCommand):
         tell(self.stdout, f"left out, as people decided: {shown} (--include-excluded reads them)")
         return leave_out_excluded(parameters, version)
 
-    def version(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """Return the latest version of the set that is named."""
+    def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
+        """Return the version that is named, or the default one of the set."""
         question_set = self.question_set(options)
-        version = question_set.latest_version()
-        if version is None:
+        if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
-        return version
+        return version_read(self.stdout, question_set, options["in_version"], answered)
 
     def queued(
         self,
@@ -113,6 +111,8 @@ class RunCommand(SetCommand):
         notes: str = "",
     ) -> Run:
         """Return the run, queued; CommandError (2) for options that will not do."""
+        from evaluation.background.runs import LabelError, queue
+
         owner = version.question_set.owner_id
         try:
             run = queue(version, owner, parameters, kind.name, trusted=True, name=name, notes=notes)
@@ -126,6 +126,8 @@ class RunCommand(SetCommand):
 
     def watched(self, run: Run) -> bool:
         """Show how far a run is until it has ended or is paused; False after Ctrl-C."""
+        from evaluation.background.liveness import HOW_TO_START, somebody_listens
+
         if not somebody_listens():
             self.stderr.write(HOW_TO_START)
         try:
@@ -144,6 +146,8 @@ class RunCommand(SetCommand):
 
     def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
         """Write the tables of a run as CSV, with its summary, or all in one file."""
+        from evaluation.kinds.data_sheets import write_data
+
         with refused_as_bad_input():
             names = write_data(kind, run, output)
         place = output.parent if names == [output.name] else output

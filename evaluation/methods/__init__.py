@@ -1,15 +1,22 @@
-"""The numbers: pure functions and estimators on arrays, without Django, files or models.
+"""Statistics on arrays, without Django, files or models.
 
-`AQER` grades workers and makes exemplary answers; `planner` says how many workers a question
-needs; `simulation` makes crowds whose truth is known; `statistics` are those of two
-columns; `inference` gives intervals and compares models; `alarms` say when grades cannot be
-trusted, `remedies` what to do then. Arrays in, arrays out; NaN stands for an undefined number
-inside arrays, None in result objects, with a reason beside it.
+`planner` computes how many workers a question needs; `simulation` makes crowds whose truth is
+known; `statistics` are those of two columns; `inference` gives intervals and compares models.
+Arrays in, arrays out; NaN stands for an undefined number inside arrays, None in result objects,
+with a reason beside it.
 """
 
-from evaluation.methods.aqer.estimator import AQER
-from evaluation.methods.aqer.model_scores import ModelScores
-from evaluation.methods.aqer.scale import Ceiling
-from evaluation.methods.grams import NonFiniteError
+from __future__ import annotations
 
-__all__ = ["AQER", "Ceiling", "ModelScores", "NonFiniteError"]
+import importlib
+import warnings
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """Return the estimator under its former address, with a warning; it is in `consensus` now."""
+    if name != "AQER":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    message = "Import AQER from evaluation.consensus: its former address ends with the next release"
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return importlib.import_module("evaluation.consensus").AQER

@@ -1,7 +1,4 @@
-"""All migrations up to 0028 at once, for a new database; one that has some of them goes on by these.
-
-What they did to rows is left out: a new database has none.
-"""
+"""All tables as of the former migration 0028; what follows changes them."""
 
 import annotations.models.base
 import django.db.models.deletion
@@ -16,12 +13,10 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    replaces = [('evaluation', '0001_initial'), ('evaluation', '0002_draws_and_rank_intervals'), ('evaluation', '0003_pictures'), ('evaluation', '0004_human_judgements'), ('evaluation', '0005_alarms'), ('evaluation', '0006_judgement_requests'), ('evaluation', '0007_question_camps'), ('evaluation', '0008_kinds_are_declared'), ('evaluation', '0009_alarms_as_codes'), ('evaluation', '0010_asking_models'), ('evaluation', '0011_replies_by_key'), ('evaluation', '0012_what_experts_judge'), ('evaluation', '0013_alarm_reviews'), ('evaluation', '0014_runs_have_names'), ('evaluation', '0015_worker_verdicts'), ('evaluation', '0016_audits'), ('evaluation', '0017_archive_and_delete'), ('evaluation', '0018_alarms_after_a_remedy'), ('evaluation', '0019_scores_of_a_worker'), ('evaluation', '0020_erasures'), ('evaluation', '0021_interims'), ('evaluation', '0022_archived_models'), ('evaluation', '0023_scorerule'), ('evaluation', '0024_verdicts_together'), ('evaluation', '0025_undoing_more'), ('evaluation', '0026_facts_of_answers'), ('evaluation', '0027_graded_answers'), ('evaluation', '0028_settled_by_a_third')]
-
     initial = True
 
     dependencies = [
-        ('annotations', '0030_device_and_assistive_technology'),
+        ('annotations', '0001_squashed_0030_device_and_assistive_technology'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -10,7 +10,7 @@ STATUSES = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0028_settled_by_a_third")]
+    dependencies = [("evaluation", "0001_squashed_0028_settled_by_a_third")]
 
     operations = [
         migrations.AlterField(

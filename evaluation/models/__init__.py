@@ -1,4 +1,4 @@
-"""What the machine computed, and what language models answered, as rows.
+"""Database tables of runs, their results, language models and their answers.
 
 Vectors are kept by what they were made from, whoever asked for them. A run is never overwritten:
 its results hang on it, and the next run stands beside it.

@@ -6,7 +6,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotations.models import Access, Record
+from annotations.models import Access, Import, Record
+
+IMPORT = "import"
 
 
 class Removal(Record):
@@ -67,3 +69,9 @@ class Removal(Record):
         if self.finished_at is not None:
             return 100
         return min(99, int(100 * self.done / max(1, self.total)))
+
+
+def being_undone(question_set: int) -> bool:
+    """Return whether something of a set is going at this moment."""
+    imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
+    return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()

@@ -22,7 +22,7 @@ LONGEST_NOTES = 10_000
 def known_kinds() -> list[tuple[str, str]]:
     """Return name and title of each kind with runs that the settings name."""
     kinds = map(import_string, settings.RUN_KINDS)
-    return [(kind.name, kind.title) for kind in kinds if kind.run is not None]
+    return [(kind.name, kind.title) for kind in kinds if kind.has_runs]
 
 
 class Run(Record):

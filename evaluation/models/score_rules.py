@@ -12,7 +12,7 @@ class ScoreRule(Scoped):
     """Only who scored at least so much in an earlier set may take part.
 
     The score is the raw leave-one-out one in the grading that counts for the earlier set, or an end
-    of its 95% interval. The rule itself admits nobody: `evaluation.recruiting` puts the ids of who
+    of its 95% interval. The rule itself admits nobody: `evaluation.admission` puts the ids of who
     keeps it on the collection's list. `run` is the grading that was last applied (None where there
     was none, or it is deleted), `applied_at` when.
     """

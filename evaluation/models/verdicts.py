@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotations.models import VIEWERS, Access, QuestionSet, Worker
+from annotations.exchange.ids import clean_id
+from annotations.models import VIEWERS, Access, QuestionSet, QuestionSetVersion, Worker
 from annotations.models.base import AppendOnly
+from evaluation.models.grades import WorkerGrade
 from evaluation.models.runs import Run
 
 
@@ -17,10 +21,11 @@ class WorkerVerdict(AppendOnly):
 
     The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
     who votes in later runs of the question set, and what the lists for a panel say; it pays and
-    rejects nobody by itself. What a panel was told is a `Decision` about a submission, which
-    outlives every run; a verdict hangs on grades, and goes with the run.
+    rejects nobody by itself. What a panel was told is a `Decision` about a submission. Both outlive
+    every run: `run` is None once the run is deleted, and the verdict then belongs to every run of
+    the question set that graded the worker.
 
-    `category` is a code of `evaluation.words.triage`, `reason` somebody's own words. `rejects`
+    `category` is a code of `evaluation.triage.messages`, `reason` somebody's own words. `rejects`
     says that the work is refused on the panel as well. `applied_in` are the runs that were made
     without the worker because of this row. `together` is the same id on all rows that were added
     by one press, and on those that took them back by one; None where a worker was looked at alone.
@@ -34,9 +39,19 @@ class WorkerVerdict(AppendOnly):
         EXCLUDE = "exclude", "Excluded"
         UNDO = "undo", "Taken back"
 
-    access = Access(question_set="run__version__question_set", readers=VIEWERS)
+    access = Access(question_set="question_set", readers=VIEWERS)
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="verdicts", db_index=False)
+    question_set = models.ForeignKey(
+        QuestionSet, on_delete=models.CASCADE, related_name="verdicts", editable=False
+    )
+    run = models.ForeignKey(
+        Run,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="verdicts",
+        db_index=False,
+    )
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="verdicts")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     category = models.CharField(max_length=40, blank=True)
@@ -74,9 +89,17 @@ class WorkerVerdict(AppendOnly):
         indexes = [models.Index(fields=["run", "worker", "-id"], name="verdict_newest")]
 
     @classmethod
+    def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
+        """Return the rows of a run, and those of deleted runs of its set about its workers."""
+        of_set = QuestionSetVersion.objects.filter(pk=run.version_id).values("question_set")
+        graded = WorkerGrade.objects.filter(run=run).values("worker")
+        of_deleted = Q(run=None, question_set__in=of_set, worker__in=graded)
+        return cls.objects.filter(Q(run=run) | of_deleted).order_by("pk")
+
+    @classmethod
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the rows of a run that none takes back; a worker's newest one is what counts."""
-        return cls.objects.filter(run=run, takes_back=None, taken_back=None).order_by("pk")
+        """Return the rows `of_run` that none takes back; a worker's newest one is what counts."""
+        return cls.of_run(run).filter(takes_back=None, taken_back=None)
 
     @classmethod
     def excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
@@ -84,13 +107,36 @@ class WorkerVerdict(AppendOnly):
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
         """
-        rows = cls.objects.filter(
-            run__version__question_set=question_set, takes_back=None, taken_back=None
-        )
+        rows = cls.objects.filter(question_set=question_set, takes_back=None, taken_back=None)
         newest = {
             row.worker_id: row for row in rows.select_related("worker", "decided_by").order_by("pk")
         }
         return [row for row in newest.values() if row.kind == cls.Kind.EXCLUDE]
+
+    @classmethod
+    def record_exclusions(cls, run: Run) -> None:
+        """Record with a run the decisions by which the workers it leaves out are excluded.
+
+        Its pages then show them with reason, author and time. Ids without a decision have none.
+        """
+        named = run.parameters.get("exclude_workers") or ()
+        if not named:
+            return
+        ids = {clean_id(one) for one in named}
+        of_set = cls.excluding(run.version.question_set)
+        cls.apply_to(
+            run,
+            [one for one in of_set if {one.worker.external_id, str(one.worker.public_id)} & ids],
+        )
+
+    @classmethod
+    def apply_to(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
+        """Record that a run was made with these decisions; a second time changes nothing."""
+        through = cls.applied_in.through
+        through.objects.bulk_create(
+            [through(workerverdict_id=verdict.pk, run_id=run.pk) for verdict in verdicts],
+            ignore_conflicts=True,
+        )
 
     @classmethod
     def of_author(cls) -> Coalesce:
@@ -100,7 +146,7 @@ class WorkerVerdict(AppendOnly):
         """
         counting = cls.objects.filter(
             worker=OuterRef("response__submission__worker"),
-            run__version__question_set=OuterRef("response__submission__version__question_set"),
+            question_set=OuterRef("response__submission__version__question_set"),
             takes_back=None,
             taken_back=None,
         )

@@ -1,8 +1,8 @@
-"""Options: declared once on a dataclass, and read from there by every door.
+"""Options: declared once on a dataclass and read from there by pages, REST and commands.
 
 A kind of run declares what it may be asked to do as the fields of a frozen dataclass that is a
 `Parameters`, each with an `Option`: type, bounds or choices, label, help, what it is only used
-with. The form (`evaluation.site.option_form`), the serializer (`evaluation.api.option_serializer`),
+with. The form (`evaluation.forms.options`), the serializer (`evaluation.rest.option_serializer`),
 the arguments (`evaluation.management.option_arguments`), the signature and the text of the
 settings follow from that. What is wrong is a `Problem`, a code with values; a door makes its
 sentence in its own words for the options (`Words`).

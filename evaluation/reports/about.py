@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 from uuid import UUID
 
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import Parameters, Setting
@@ -25,6 +26,8 @@ class RunAbout:
     settings : every option, with its value in words. score_name : of a grading, what workers' mean
         scores are that grades are stretched from.
     """
+
+    renamed_keys: ClassVar = {"called": "label", "kind": "run_type"}
 
     run: UUID
     called: str
@@ -57,7 +60,7 @@ class RunAbout:
 def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
     """Return what a run is; no query if its version and question set were fetched with it.
 
-    `options` are those of its kind. Ids of models, prompts and workers take three queries.
+    `options` are those of its kind. Ids of models, prompts and workers take one query.
     """
     question_set = run.version.question_set
     name = called(run, options)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils.text import capfirst
 
 from annotations.models import Worker
-from annotations.web.downloads import file_name
+from annotations.web.downloads import build_file_name
 from evaluation.models import LanguageModel, PromptVersion, Run
 from evaluation.models.runs import GRADING
 from evaluation.options import Parameters
@@ -51,18 +51,21 @@ class Called:
 
 def called(run: Run, options: type[Parameters]) -> Called:
     """Return what a run is called; `options` are those of its kind."""
-    return all_called([(run, options)])[0]
+    known: dict[str, Any] = vars(run)
+    if "names_in_parameters" not in known:  # a run's parameters never change
+        known["names_in_parameters"] = names_of([run.parameters])
+    return _called(run, options, known["names_in_parameters"])
 
 
 def file_of(run: Run, what: str) -> str:
     """Return the name of a file of a run: set, kind if it is no grading, name or date, and what."""
     kind = "" if run.kind == GRADING else run.kind
     title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
-    return file_name(run.version.question_set.name, kind, title, what)
+    return build_file_name(run.version.question_set.name, kind, title, what)
 
 
 def all_called(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[Called]:
-    """Return what runs are called, by three queries at most, none where no id is in question."""
+    """Return what runs are called, by one query, none where no id is in question."""
     names = names_of(run.parameters for run, _ in runs)
     return [_called(run, options, names) for run, options in runs]
 
@@ -97,15 +100,16 @@ def _is_id(text: str) -> bool:
 
 
 def names_of(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what the ids in stored parameters stand for, by three queries at most."""
+    """Return what the ids in stored parameters stand for, by one query at most."""
     ids = {id for parameters in stored for id in _ids(parameters)}
     if not ids:
         return {}
-    found: dict[str, str] = {}
-    for rows in (
-        LanguageModel.objects.values_list("public_id", "name"),
-        PromptVersion.objects.values_list("public_id", "prompt__name"),
-        Worker.objects.values_list("public_id", "external_id"),
-    ):
-        found |= {str(id): name for id, name in rows.filter(public_id__in=ids)}
-    return found
+    models, *others = (
+        rows.filter(public_id__in=ids).order_by().values_list("public_id", name)
+        for rows, name in (
+            (LanguageModel.objects.all(), "name"),
+            (PromptVersion.objects.all(), "prompt__name"),
+            (Worker.objects.all(), "external_id"),
+        )
+    )
+    return {str(id): name for id, name in models.union(*others, all=True)}

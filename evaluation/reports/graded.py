@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 from uuid import UUID
 
 from annotations.models import QuestionSet
@@ -29,6 +30,8 @@ class GradedReport:
     said : which method to trust, in one sentence. more : how to have it, and what it rests on.
     verdict, method, rows : as in `GradedSummary`.
     """
+
+    renamed_keys: ClassVar = {"said": "message"}
 
     said: str
     more: list[str]

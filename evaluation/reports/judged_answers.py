@@ -5,29 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
+from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from annotations.web.numbers import Numbers, TableCounts
 from evaluation.methods.inference.raters import rater_agreement
 from evaluation.methods.inference.resampled import NO_ROWS, Estimated
 from evaluation.methods.inference.sample_correlation import sample_correlation
-from evaluation.models import (
-    AnswerScore,
-    Audit,
-    AuditItem,
-    HumanJudgement,
-    LLMAnswerScore,
-    Run,
-    WorkerGrade,
-)
+from evaluation.models import Audit, AuditItem, HumanJudgement, Run, WorkerGrade
 from evaluation.reports.judging import Pair
 
 # Samples of other runs that are looked at for one that is judged.
 MOST_AUDITS = 100
 # Whether it is a model's answer, and its primary key.
 Thing = tuple[bool, int]
+# Grades by expert, when the first was given, when the last was given or changed.
+Graded = tuple[dict[str, float], datetime, datetime]
 # Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
 # known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
 # to be above the level of bad.
@@ -110,24 +107,36 @@ def audit_of(run: Run) -> Audit | None:
     Its own; where that has none yet, the newest of another run over the same version that has.
     """
     audits = Audit.objects.filter(run__version=run.version_id).select_related("run")
-    found = list(audits.order_by("-pk")[:MOST_AUDITS])
+    items = AuditItem.objects.filter(audit=OuterRef("pk"))
+    is_judged = Exists(items.filter(response__judgements__isnull=False)) | Exists(
+        items.filter(llm_response__judgements__isnull=False)
+    )
+    found = list(audits.annotate(is_judged=is_judged).order_by("-pk")[:MOST_AUDITS])
     own = next((audit for audit in found if audit.run_id == run.pk), None)
     order = [*([own] if own else ()), *(audit for audit in found if audit != own)]
-    return next(filter(_is_judged, order), own)
+    return next((audit for audit in order if audit.is_judged), own)
 
 
-def experts_check(run: Run) -> ExpertsCheck:
-    """Return what experts' grades say of a run; of the sample, or else of all judged answers."""
-    audit = audit_of(run)
-    return check_of(run, audit, judged_answers(run, audit))
-
-
-def _is_judged(audit: Audit) -> bool:
-    items = AuditItem.objects.filter(audit=audit)
-    return (
-        items.filter(response__judgements__isnull=False).exists()
-        or items.filter(llm_response__judgements__isnull=False).exists()
+def experts_parts(run: Run) -> dict[str, TableCounts]:
+    """Return what tells `experts_check` whether there is anything to read, for `read_numbers`."""
+    judged = HumanJudgement.objects.filter(
+        response__submission__version=run.version_id, grade__isnull=False
     )
+    return {
+        "audits": TableCounts(Audit.objects.filter(run__version=run.version_id), (Count("pk"),)),
+        "judged": TableCounts(judged, (Count("pk"),)),
+    }
+
+
+def experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
+    """Return what experts' grades say of a run; of the sample, or else of all judged answers.
+
+    `found` is what was read of `experts_parts`, where it was: then nothing is read for nothing.
+    """
+    audit = audit_of(run) if found is None or found["audits"] != [(0,)] else None
+    if audit is None and found is not None and found["judged"] == [(0,)]:
+        return check_of(run, None, [])
+    return check_of(run, audit, judged_answers(run, audit))
 
 
 def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
@@ -135,33 +144,41 @@ def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
 
     Without those of workers whom the run left out.
     """
-    strata: dict[Thing, str] | None = None
+    items, strata = [], None
     if audit is not None:
-        items = audit.items.order_by("place").values_list("response", "llm_response", "stratum")
-        strata = {
-            (llm is not None, int(response or llm or 0)): stratum
-            for response, llm, stratum in items
-        }
+        items = _items(run, audit)
+        strata = {thing: stratum for thing, of, stratum, _ in items if of == audit.pk}
     found = [*_of_people(run, strata), *(_of_models(run, strata) if strata else ())]
-    found = _settled(run, found) if found else found
+    if found and audit is None:
+        items = _items(run, audit)
+    thirds: dict[Thing, set[str]] = {}
+    for thing, _, _, name in items:
+        if name:
+            thirds.setdefault(thing, set()).add(name)
+    found = [_apart(one, thirds.get((one.of_model, one.key), set())) for one in found]
     if strata is None:
         return found
     place = {key: at for at, key in enumerate(strata)}
     return sorted(found, key=lambda one: place[one.of_model, one.key])
 
 
-def _settled(run: Run, judged: list[JudgedAnswer]) -> list[JudgedAnswer]:
-    """Return the answers with the grades of who settled them apart from the experts' own."""
-    items = AuditItem.objects.filter(
-        audit__run__version=run.version_id, adjudicator__isnull=False
-    ).values_list("response_id", "llm_response_id", "adjudicator__username")
-    asked: dict[Thing, set[str]] = {}
-    for response, llm, name in items:
-        asked.setdefault((llm is not None, int(response or llm or 0)), set()).add(name)
-    return [_apart(one, asked.get((one.of_model, one.key), set())) for one in judged]
+def _items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
+    """Return the answers of a sample, and those of the version that somebody was to settle.
+
+    By place; each with the key of its sample, its stratum and who was to settle it.
+    """
+    wanted = Q(audit__run__version=run.version_id, adjudicator__isnull=False) | Q(audit=audit)
+    columns = ("response", "llm_response", "audit", "stratum", "adjudicator__username")
+    return [
+        ((llm is not None, int(response or llm or 0)), of, stratum, name)
+        for response, llm, of, stratum, name in AuditItem.objects.filter(wanted)
+        .order_by("place")
+        .values_list(*columns)
+    ]
 
 
 def _apart(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
+    """Return an answer with the grades of who settled it apart from the experts' own."""
     by = sorted(thirds & one.grades.keys())
     if not by:
         return one
@@ -172,67 +189,66 @@ def _apart(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
 
 def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
     judgements = HumanJudgement.objects.filter(
-        response__submission__version=run.version_id, grade__isnull=False
-    )
-    grades = _grades(judgements, "response_id", strata, of_model=False)
-    rows = AnswerScore.objects.filter(
-        run=run, response__in=list(grades), score_leave_one_out__isnull=False
+        response__submission__version=run.version_id,
+        grade__isnull=False,
+        response__scores__run=run,
+        response__scores__score_leave_one_out__isnull=False,
     ).exclude(
         response__submission__worker__in=WorkerGrade.of_excluded(run).values_list(
             "worker_id", flat=True
         )
     )
-    for key, score, text, question, name, wording, worker, author in rows.values_list(
-        *("response_id", "score_leave_one_out", "response__text"),
+    columns = (
+        *("response__scores__score_leave_one_out", "response__text"),
         *("response__question__public_id", "response__question__external_id"),
         *("response__question__text", "response__submission__worker__public_id"),
         "response__submission__worker__external_id",
-    ):
-        given, first, last = grades[key]
+    )
+    for key, of, graded in _graded(judgements, "response_id", columns):
+        if strata is not None and (False, key) not in strata:
+            continue
+        score, text, question, name, wording, worker, author = of
         stratum = strata[False, key] if strata else ""
         yield JudgedAnswer(
             *(key, question, name, wording, text, stratum, worker, None, author, score or 0.0),
-            *(given, first, last),
+            *graded,
         )
 
 
 def _of_models(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
     judgements = HumanJudgement.objects.filter(
-        llm_response__question__version=run.version_id, grade__isnull=False
+        llm_response__question__version=run.version_id,
+        grade__isnull=False,
+        llm_response__scores__run=run,
+        llm_response__scores__score__isnull=False,
     )
-    grades = _grades(judgements, "llm_response_id", strata, of_model=True)
-    rows = LLMAnswerScore.objects.filter(
-        run=run, llm_response__in=list(grades), score__isnull=False
-    )
-    for key, score, text, question, name, wording, model, author in rows.values_list(
-        *("llm_response_id", "score", "llm_response__text"),
+    columns = (
+        *("llm_response__scores__score", "llm_response__text"),
         *("llm_response__question__public_id", "llm_response__question__external_id"),
         *("llm_response__question__text", "llm_response__model__public_id"),
         "llm_response__model__name",
-    ):
-        given, first, last = grades[key]
+    )
+    for key, of, graded in _graded(judgements, "llm_response_id", columns):
+        if (True, key) not in strata:
+            continue
+        score, text, question, name, wording, model, author = of
         yield JudgedAnswer(
             *(key, question, name, wording, text, strata[True, key], None, model, author),
-            *(score or 0.0, given, first, last),
+            *(score or 0.0, *graded),
         )
 
 
-def _grades(
-    judgements: QuerySet[HumanJudgement],
-    field: str,
-    strata: Mapping[Thing, str] | None,
-    *,
-    of_model: bool,
-) -> dict[int, tuple[dict[str, float], datetime, datetime]]:
-    """Return by primary key of the answer: grades by expert, first given, last changed."""
-    found: dict[int, tuple[dict[str, float], datetime, datetime]] = {}
-    columns = (field, "expert__username", "grade", "created_at", "updated_at")
-    for key, expert, grade, given_at, at in judgements.order_by("pk").values_list(*columns):
-        if strata is not None and (of_model, key) not in strata:
-            continue
-        grades, first, last = found.get(key, ({}, given_at, at))
-        found[key] = ({**grades, expert: grade}, min(first, given_at), max(last, at))
-    return found
+def _graded(
+    judgements: QuerySet[HumanJudgement], field: str, columns: Sequence[str]
+) -> Iterator[tuple[int, Sequence[Any], Graded]]:
+    """Yield each answer by its primary key: its columns and its grades; one query."""
+    of_grade = (field, "expert__username", "grade", "created_at", "updated_at")
+    rows = judgements.order_by(field, "pk").values_list(*of_grade, *columns)
+    for key, of_answer in groupby(rows, key=itemgetter(0)):
+        together = list(of_answer)
+        grades = {expert: grade for _, expert, grade, *_ in together}
+        first, last = min(row[3] for row in together), max(row[4] for row in together)
+        yield key, together[0][len(of_grade) :], (grades, first, last)
 
 
 def check_of(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:

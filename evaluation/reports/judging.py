@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar
 
 from annotations.models import Share
 from evaluation.judging import Given, Judging, given_of, progress_by_expert
@@ -22,6 +23,8 @@ MOST_EXPERTS = 100
 @dataclass(frozen=True)
 class Pair:
     """Two who judged the same, experts or programs."""
+
+    renamed_keys: ClassVar = {"one": "expert", "found": "agreement"}
 
     one: str
     other: str

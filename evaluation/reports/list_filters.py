@@ -10,7 +10,7 @@ from django.db.models import Count, IntegerField, Max, OuterRef, Q, QuerySet, Su
 from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from annotations.web.filtering import (
     AGE,
     Column,
@@ -18,7 +18,7 @@ from annotations.web.filtering import (
     ListFilter,
     Order,
     SearchFilter,
-    both_ways,
+    build_orders,
 )
 from evaluation.models import LanguageModel, LLMResponse, Prompt, PromptVersion, Run
 from evaluation.models.runs import known_kinds
@@ -44,7 +44,7 @@ class RunFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways(
+        **build_orders(
             "finished",
             "Finished last first",
             "Finished longest ago first",
@@ -52,14 +52,14 @@ class RunFilter(ListFilter):
             text=True,
             may_be_empty=True,
         ),
-        **both_ways(
+        **build_orders(
             "set",
             "Question set, Z to A",
             "Question set, A to Z",
             by="version__question_set__name",
             text=True,
         ),
-        **both_ways(
+        **build_orders(
             "alarms",
             "Most alarms first",
             by="value",
@@ -82,7 +82,7 @@ class RunFilter(ListFilter):
         model = Run
         fields: ClassVar[list[str]] = []
 
-    def offering(self, user: Anybody) -> RunFilter:
+    def offering(self, user: AnyUser) -> RunFilter:
         """Let a form choose the question set instead of typing its id; by one query."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
@@ -90,7 +90,7 @@ class RunFilter(ListFilter):
         return self
 
 
-def with_answers(rows: QuerySet[LanguageModel], user: Anybody) -> QuerySet[LanguageModel]:
+def with_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
     """Add what models answered, as far as the user may see it: `n_answers` and `n_sets`."""
     answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
     of_model = answers.values("model")
@@ -106,6 +106,17 @@ def with_answers(rows: QuerySet[LanguageModel], user: Anybody) -> QuerySet[Langu
     )
 
 
+class RunApiFilter(RunFilter):
+    """`RunFilter` with the REST API's name of the run type; `kind` is its deprecated name."""
+
+    run_type = django_filters.ChoiceFilter(
+        field_name="kind", label="Run type", choices=known_kinds, empty_label="Any"
+    )
+    kind = django_filters.ChoiceFilter(
+        label="The former name of `run_type`, until the next release.", choices=known_kinds
+    )
+
+
 class ModelFilter(ListFilter):
     """Models by name, and whether they are asked here; rows are as `with_answers` makes them."""
 
@@ -114,10 +125,10 @@ class ModelFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
-        **both_ways("family", "Family, Z to A", "Family, A to Z", text=True),
-        **both_ways("sets", "Most question sets first", by="n_sets"),
-        **both_ways("answers", "Most answers first", "Fewest answers first", by="n_answers"),
+        **build_orders("name", "Name, Z to A", "Name, A to Z", text=True),
+        **build_orders("family", "Family, Z to A", "Family, A to Z", text=True),
+        **build_orders("sets", "Most question sets first", by="n_sets"),
+        **build_orders("answers", "Most answers first", "Fewest answers first", by="n_answers"),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Model", "name", "-name"),
@@ -160,8 +171,8 @@ class PromptFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
-        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
-        **both_ways(
+        **build_orders("name", "Name, Z to A", "Name, A to Z", text=True),
+        **build_orders(
             "changed",
             "Changed last first",
             "Not changed for longest",

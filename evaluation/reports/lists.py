@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Su
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
-from evaluation.models import Alarm, AuditItem, HumanJudgement, Run
+from evaluation.models import Alarm, AuditItem, HumanJudgement, Run, RunOfRecord
 from evaluation.models.alarms import SETTLED
 
 # What a list does not show, and would be long.
@@ -18,10 +18,12 @@ LONG = ("summary", "reasons", "warnings", "signature", "notes")
 def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
     """Return runs as a list shows them: without what is long, with embedder, alarms and audit.
 
+    `is_of_record` says that one was chosen, or the first of its kind, to speak for its set.
     `n_drawn` are the answers that experts are to grade, `n_judged` those that one graded.
     """
     return rows.defer(*LONG).annotate(
         embedder=KT("parameters__embedder"),
+        is_of_record=Exists(RunOfRecord.objects.filter(run=OuterRef("pk"))),
         n_alarms=alarms_of(OuterRef("pk")),
         n_drawn=_drawn(AuditItem.objects.all()),
         n_judged=_drawn(

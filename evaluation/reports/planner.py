@@ -6,13 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, F, Max, Min, Sum
 
-from evaluation.methods.planner import (
-    Plan,
-    Requirement,
-    plan,
-    similarity_to_truth,
-    workers_needed,
-)
+from evaluation.methods.planner import Plan, Requirement, plan, similarity_to_truth, workers_needed
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.reports.about import RunAbout, about
 

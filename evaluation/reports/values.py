@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
-from evaluation.flow.aqer_summary import HasSummary, summary_of
-from evaluation.words.reasons import Reasoned, in_words
+from evaluation.methods.inference.corrections import Correction
+from evaluation.words.reasons import in_words
 
 T = TypeVar("T")
+HOLM: Correction = "holm"
+
+
+CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
+"""Corrections for the number of pairs, and what people call them."""
 
 
 @dataclass(frozen=True)
@@ -24,29 +29,6 @@ class Estimate:
     def has_interval(self) -> bool:
         """Whether both ends are known."""
         return self.low is not None and self.high is not None
-
-
-@dataclass(frozen=True)
-class Ceiling(Reasoned):
-    """Mean leave-one-out score of the best quarter of the supported workers.
-
-    Attributes
-    ----------
-    n_workers, n_questions : what it rests on.
-    reason : code of why `score.value` is None, else None.
-    """
-
-    score: Estimate
-    n_workers: int
-    n_questions: int
-    reason: str | None
-
-    @classmethod
-    def of_run(cls, run: HasSummary) -> Self:
-        """The ceiling of a run; undefined where it has none (yet)."""
-        found = summary_of(run).ceiling
-        estimate = Estimate(found.score, found.low, found.high)
-        return cls(estimate, found.n_workers, found.n_questions, found.reason)
 
 
 @dataclass(frozen=True)

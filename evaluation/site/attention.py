@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Count, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from annotations.models import QuestionSet, Response
-from annotations.web.texts import with_code
+from annotations.web.texts import mark_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LLMResponse, Run, RunOfRecord
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
@@ -42,23 +42,25 @@ class Item:
     @property
     def words(self) -> SafeString:
         """The text for a page, with its commands marked."""
-        return with_code(self.text)
+        return mark_code(self.text)
 
 
-def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
+def attention(user: AbstractBaseUser | AnonymousUser, listens: bool | None = None) -> list[Item]:
     """Return what needs attention in the sets that the user may change, worst first.
 
     That are last runs which failed or wait, and runs that count (of record, or the newest ones)
-    which are out of date or in which alarms ring.
+    which are out of date or have open alarms. `listens` says whether a worker runs, where it is
+    known.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
-    listens = somebody_listens()
+    if listens is None:
+        listens = somebody_listens()
     found = [item for row in _sets(user) for item in _items(row, listens)]
     return sorted(found, key=lambda item: order[item.level])
 
 
 def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with their last run and the run that counts, in four queries."""
+    """Return the newest sets with their last run and the run that counts, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
     done = last.filter(kind=GRADING, state=Run.State.DONE)
     counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
@@ -86,23 +88,19 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         row |= {f"counts_{name}": counts.get(name) for name in told}
     ids = [row["id"] for row in rows]
     # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
-    texts = Q(status=Response.Status.TEXT)
-    answers = _latest(
-        Response.objects.filter(state=Response.State.SUBMITTED).annotate(
-            set=F("submission__version__question_set"), at=F("updated_at")
-        ),
-        ids,
-        texts,
+    of_people = Response.objects.filter(state=Response.State.SUBMITTED).annotate(
+        set=F("submission__version__question_set"), at=F("updated_at")
     )
-    of_models = _latest(
-        LLMResponse.objects.annotate(set=F("question__version__question_set"), at=F("asked_at")),
-        ids,
-        Q(),
+    of_models = LLMResponse.objects.annotate(
+        set=F("question__version__question_set"), at=F("asked_at")
     )
+    people = _latest("people", of_people, ids, Q(status=Response.Status.TEXT))
+    latest = people.union(_latest("models", of_models, ids, Q()), all=True)
+    found = {(of, key): (n, newest) for of, key, n, newest in latest}
     for row in rows:
         since = row["counts_started_at"]
-        texts_of_set, newest = answers.get(row["id"], (0, None))
-        _, newest_of_models = of_models.get(row["id"], (0, None))
+        texts_of_set, newest = found.get(("people", row["id"]), (0, None))
+        _, newest_of_models = found.get(("models", row["id"]), (0, None))
         row["has_answers"] = texts_of_set > 0
         row["newer"] = since is not None and newest is not None and newest > since
         row["newer_of_models"] = (
@@ -119,16 +117,16 @@ def _runs(keys: set[int]) -> dict[int, dict[str, Any]]:
 
 
 def _latest(
-    rows: QuerySet[Any, Any], sets: list[int], counted: Q
-) -> dict[int, tuple[int, datetime | None]]:
-    """Return how many rows of each set are `counted`, and when the newest was written."""
-    grouped = (
+    of: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
+) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
+    """Return of each set its key, how many rows are `counted`, and when the newest was written."""
+    return (
         rows.filter(set__in=sets)
         .order_by()
         .values("set")
-        .annotate(n=Count("pk", filter=counted), newest=Max("at"))
+        .annotate(of=Value(of, CharField()), n=Count("pk", filter=counted), newest=Max("at"))
+        .values_list("of", "set", "n", "newest")
     )
-    return {row["set"]: (row["n"], row["newest"]) for row in grouped}
 
 
 def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
@@ -157,11 +155,11 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
 
 def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
     """Yield what is to be known of the run that exports and overviews take."""
-    which = "last run" if row["counts"] == row["run"] else "run of record"
+    which = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:
         text = (
-            f"{n} alarm{' rings' if n == 1 else 's ring'} in the {which}: read the evidence "
+            f"{n} alarm{'' if n == 1 else 's'} in the {which}: read the evidence "
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])

@@ -8,26 +8,28 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET
 
 from annotations.models import QuestionSet, QuestionSetVersion, rights
-from annotations.web.downloads import download, file_name
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import visible, visible_or_404
+from annotations.web.downloads import build_file_name, download
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_visible_or_404, select_visible
 from evaluation import exports
 from evaluation.exports import ChoiceError, Export, chosen_run
 from evaluation.exports.choosing import LATEST, RECORD
-from evaluation.exports.consensus import zip_chunks
+from evaluation.grading.results.consensus_files import zip_chunks
+from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.kinds.listed import listed
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.reports import consensus_report
 from evaluation.reports.called import file_of
 from evaluation.reports.lists import in_short
-from evaluation.site.question_set import chosen, draft_beside
+from evaluation.site.question_set import chosen, draft_beside, versions_of
 
+Draft = dict[str, Any] | None
 RUNS_OFFERED = 20
 FORMATS = (
     ("csv", "CSV, for spreadsheets"),
@@ -115,36 +117,40 @@ TABLES: dict[str, Callable[..., Export]] = {
 @require_GET
 def export(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show what there is to take away, and how large it is."""
-    question_set, version = _version(request, set_id)
-    return _page(request, question_set, version, {}, 200)
+    question_set, version, draft = _version(request, set_id)
+    return _page(request, question_set, version, draft, {}, 200)
 
 
 @require_GET
 def export_answers(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
     """Send what came back: answers, answers of models, the consensus."""
-    question_set, version = _version(request, set_id)
+    question_set, version, draft = _version(request, set_id)
     if not rights(request.user, question_set).answers:
         raise Http404
-    return _file(request, question_set, version, what, of_answers=True)
+    return _file(request, question_set, version, draft, what, of_answers=True)
 
 
 @require_GET
 def export_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
     """Send what was asked: questions, passages."""
-    question_set, version = _version(request, set_id)
-    return _file(request, question_set, version, what, of_answers=False)
+    return _file(request, *_version(request, set_id), what, of_answers=False)
 
 
-def _version(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, QuestionSetVersion | None]:
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-    versions = list(question_set.versions.order_by("-number"))
-    return question_set, chosen(question_set, versions, request.GET.get("version"))
+def _version(
+    request: HttpRequest, set_id: UUID
+) -> tuple[QuestionSet, QuestionSetVersion | None, Draft]:
+    """Return a set, the version that is asked for, and the draft that follows it."""
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+    versions = versions_of(question_set)
+    version = chosen(versions, request.GET.get("version"))
+    return question_set, version, draft_beside(versions, version)
 
 
 def _file(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
+    draft: Draft,
     slug: str,
     *,
     of_answers: bool,
@@ -154,15 +160,15 @@ def _file(
         raise Http404
     form = ExportForm(what, _runs(request, version), request.GET)
     if not form.is_valid():
-        return _page(request, question_set, version, {slug: form}, 400)
+        return _page(request, question_set, version, draft, {slug: form}, 400)
     run = None
     if form.cleaned_data.get("run"):
         try:
             run = chosen_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
-            return _page(request, question_set, version, {slug: form}, 400)
-    name = file_name(question_set.name, f"version-{version.number}", slug)
+            return _page(request, question_set, version, draft, {slug: form}, 400)
+    name = build_file_name(question_set.name, f"version-{version.number}", slug)
     if what.needs_run:
         assert run is not None
         return download(zip_chunks(consensus_report(run)), file_of(run, slug), "zip")
@@ -175,21 +181,21 @@ def _file(
 
 
 def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
-    """The gradings to choose from, the run of record first; without any, nothing."""
-    done = in_short(visible(request, Run.objects.all())).filter(
+    """The gradings to choose from, the official run first; without any, nothing."""
+    done = in_short(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
+    newest = done.order_by("-pk").values("pk")[:RUNS_OFFERED]
+    # The official run may be an older one.
+    rows = listed(done.filter(Q(of_record__isnull=False) | Q(pk__in=newest)).order_by("-pk"))
     found = [
         (
             str(row.run.public_id),
             f"{row.called.title}, {row.run.created_at:%-d %B %Y, %H:%M} UTC",
         )
-        for row in listed(done.order_by("-pk")[:RUNS_OFFERED])
+        for row in rows[:RUNS_OFFERED]
     ]
-    record = [
-        (RECORD, f"The run of record: {row.called.title}")
-        for row in listed(done.filter(of_record__isnull=False))
-    ]
+    record = [(RECORD, f"The official run: {row.called.title}") for row in rows if row.is_of_record]
     return [*record, (LATEST, "The latest run"), *found] if found else []
 
 
@@ -197,6 +203,7 @@ def _page(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
+    draft: Draft,
     forms_of: dict[str, ExportForm],
     status: int,
 ) -> HttpResponse:
@@ -221,11 +228,11 @@ def _page(
     context = {
         "title": "Export",
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "notice": question_set.notice,
         "version": version,
-        "draft": draft_beside(list(question_set.versions.order_by("-number")), version),
+        "draft": draft,
         "sections": sections,
     }
     return TemplateResponse(request, "admin/export.html", context, status=status)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.models import QuestionSet
-from annotations.web.scope import user_id, visible_or_404
+from annotations.web.scope import get_user_id, get_visible_or_404
 from evaluation import judging as door
 from evaluation.judging import Choice, Judging, Progress, Task
 from evaluation.judging.inbox import inbox
@@ -36,10 +36,13 @@ class ToJudge:
     progress: Progress
 
 
-def to_judge(sets: QuerySet[QuestionSet], expert: int) -> list[ToJudge]:
-    """Return what somebody is asked to judge of some sets, what is not done first."""
+def to_judge(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -> list[ToJudge]:
+    """Return what somebody is asked to judge of some sets, what is not done first.
+
+    `known` says that they are asked something of some set.
+    """
     rows = []
-    for waiting in inbox(sets, expert):
+    for waiting in inbox(sets, expert, known=known):
         try:
             judging = judging_of(waiting.declared)
         except UnknownKindError:
@@ -50,8 +53,8 @@ def to_judge(sets: QuerySet[QuestionSet], expert: int) -> list[ToJudge]:
 
 def judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show an expert what is to be judged, and that it is done."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-    expert = user_id(request)
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+    expert = get_user_id(request)
     mine = QuestionSet.objects.filter(pk=question_set.pk)
     context = {
         "title": "To judge",
@@ -66,8 +69,8 @@ def judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
     """Show one thing; a posted judgement is saved at once and leads to the next."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-    expert = user_id(request)
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+    expert = get_user_id(request)
     task = door.task(question_set, expert, task_id)
     if task is None:
         raise Http404("there is no such thing to judge")
@@ -101,9 +104,9 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
     """Take a judgement back, and show what it was about."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     try:
-        gone = door.undo(question_set, user_id(request), task_id)
+        gone = door.undo(question_set, get_user_id(request), task_id)
     except door.NotAskedError:
         raise Http404("there is no such thing to judge") from None
     if gone:

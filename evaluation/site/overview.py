@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import Count as Counted
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.models import (
-    Question,
-    QuestionSet,
-    Response,
-    Worker,
-    invitations,
-    is_requester,
-)
-from annotations.web.scope import user_id, visible
+from annotations.models import Question, QuestionSet, Response, Worker, invitations, is_requester
+from annotations.web.numbers import TableCounts, read_numbers
+from annotations.web.scope import get_user_id, select_visible
+from evaluation.background.liveness import listening_part
 from evaluation.background.runs import visible_runs
+from evaluation.judging.tasks import requests_to
 from evaluation.kinds.listed import listed
 from evaluation.models import LanguageModel, Run, WorkerGrade
 from evaluation.reports.lists import in_short, unarchived
@@ -26,6 +25,8 @@ from evaluation.site.judging import to_judge
 
 ITEMS_SHOWN = 20
 RUNS_SHOWN = 5
+LISTENING, ASKED = "listening", "asked"
+ALL = (Counted("pk"),)
 
 
 @dataclass(frozen=True)
@@ -55,40 +56,59 @@ class FirstStep:
 
 def overview(request: HttpRequest) -> TemplateResponse:
     """Show the flow from question sets to models as counts, and what to do."""
-    counts = flow(request)
-    items = attention(request.user)
+    numbers = numbers_of(request)
+    counts = flow(request, numbers)
+    items = attention(request.user, numbers[LISTENING] > 0)
+    sets = select_visible(request, QuestionSet.objects.all())
     context = {
         "title": "Overview",
         "counts": [count for count in counts if count.number or is_requester(request.user)],
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
-        "inbox": to_judge(visible(request, QuestionSet.objects.all()), user_id(request)),
+        "inbox": to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": invitations(request.user),
         "runs": listed(
             in_short(unarchived(visible_runs(request.user))).order_by("-id")[:RUNS_SHOWN]
         ),
-        "steps": first_steps(request, {count.label: count.number for count in counts}),
+        "steps": first_steps(request, numbers),
     }
     return TemplateResponse(request, "admin/overview.html", context)
 
 
-def flow(request: HttpRequest) -> list[Count]:
-    """Return the counts of the flow, in its order, of what the one who asks may see."""
+def flow(request: HttpRequest, numbers: dict[str, int]) -> list[Count]:
+    """Return the counts of the flow, in its order, with the pages that list what is counted."""
     sets, runs = reverse("admin:question-sets"), reverse("admin:runs")
+    links = {
+        "question sets": sets,
+        "questions": sets,
+        "workers": reverse("admin:workers"),
+        "answers": sets,
+        "runs": runs,
+        "grades": runs,
+        "language models": reverse("admin:models"),
+    }
+    return [Count(label, numbers[label], link) for label, link in links.items()]
+
+
+def numbers_of(request: HttpRequest) -> dict[str, int]:
+    """Return how much there is that the one who asks may see, by one query.
+
+    Beside it how many workers listen, and how many answers the one who asks is to judge.
+    """
     texts = Response.objects.filter(state=Response.State.SUBMITTED, status=Response.Status.TEXT)
-    return [
-        Count("question sets", visible(request, QuestionSet.objects.all()).count(), sets),
-        Count("questions", visible(request, Question.objects.all()).count(), sets),
-        Count("workers", visible(request, Worker.objects.all()).count(), reverse("admin:workers")),
-        Count("answers", visible(request, texts).count(), sets),
-        Count("runs", visible(request, Run.objects.all()).count(), runs),
-        Count("grades", visible(request, WorkerGrade.objects.all()).count(), runs),
-        Count(
-            "language models",
-            visible(request, LanguageModel.objects.filter(archived_at=None)).count(),
-            reverse("admin:models"),
-        ),
-    ]
+    shown: dict[str, QuerySet[Any, Any]] = {
+        "question sets": QuestionSet.objects.all(),
+        "questions": Question.objects.all(),
+        "workers": Worker.objects.all(),
+        "answers": texts,
+        "runs": Run.objects.all(),
+        "grades": WorkerGrade.objects.all(),
+        "language models": LanguageModel.objects.filter(archived_at=None),
+    }
+    parts = {name: TableCounts(select_visible(request, rows), ALL) for name, rows in shown.items()}
+    asked = TableCounts(requests_to(get_user_id(request)), ALL)
+    found = read_numbers({**parts, LISTENING: listening_part(), ASKED: asked})
+    return {name: n for name, [(n,)] in found.items()}
 
 
 def first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,20 +21,21 @@ from annotations.models import (
     Submission,
     rights,
 )
-from annotations.web.pages import IN_ORDER, page_of
+from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.pages import IN_ORDER, load_page
 from annotations.web.paging import Page
-from annotations.web.scope import user_id, visible, visible_or_404
-from annotations.web.texts import with_code
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from annotations.web.scope import get_user_id, get_visible_or_404, select_visible
+from annotations.web.texts import mark_code
+from evaluation.background.liveness import HOW_TO_START, listening_part
+from evaluation.grading.results.report.changes import change_of, change_parts
+from evaluation.grading.results.report.of_record import record_runs
 from evaluation.judging import progress
 from evaluation.kinds.listed import listed
-from evaluation.models import LanguageModel, Run
+from evaluation.model_overview.views import newest_views
+from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
-from evaluation.reports.of_record import record_of
-from evaluation.site.results.views import newest_views
 from evaluation.site.starting import starts_of
-from evaluation.waves import wave_before
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
@@ -45,34 +47,45 @@ BEGINNING = 240
 
 def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a set; `version` picks an older version."""
-    shown = visible_or_404(request, QuestionSet.objects.all(), set_id)
-    versions = list(shown.versions.order_by("-number"))
-    version = chosen(shown, versions, request.GET.get("version"))
+    sets = QuestionSet.objects.select_related("earlier_wave")
+    shown = get_visible_or_404(request, sets, set_id)
+    versions = versions_of(shown)
+    version = chosen(versions, request.GET.get("version"))
     held = rights(request.user, shown)
     # Whoever sees what came back to a set sees its runs.
     of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
     runs = list(in_short(of_set)[:RUNS_SHOWN]) if held.answers else []
     waits = any(run.state in ACTIVE for run in runs)
+    record = record_runs(shown, newest_views(shown)) if held.answers else None
+    me = get_user_id(request)
+    parts = {"asked": asked_part(me), "listening": listening_part()}
+    if version is not None:
+        parts |= counts_parts(version)
+    if record and record.run:
+        parts |= change_parts(record.run)
+    numbers = read_numbers(parts)
     context: dict[str, Any] = {
         "title": shown.name,
         "subtitle": shown.description,
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "notice": shown.notice,
-        "earlier_wave": wave_before(request, shown),
+        "earlier_wave": wave_seen(request, shown),
         "question_set": shown,
         "rights": held,
-        "to_judge": progress(shown, user_id(request)),
+        "to_judge": progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
         "versions": versions,
         "version": version,
         "draft": draft_beside(versions, version),
         "runs": listed(runs),
-        "record": record_of(shown, versions[0]) if runs else None,
-        "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
+        "record": record.standing(change_of(record.run, numbers), versions[0])
+        if record and record.run
+        else None,
+        "waiting": mark_code(HOW_TO_START) if waits and numbers["listening"] == [(0,)] else "",
     }
     if version is not None:
         older = "" if version == versions[0] else f"?version={version.number}"
-        counts = counts_of(version)
+        counts = counts_from(numbers)
         starts = [
             start
             for start in starts_of(shown, older)
@@ -83,38 +96,57 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "more_starts": starts[BUTTONS:],
             "counts": counts,
             "page": questions_page(request, version, counts["questions"]),
-            "models": models_of(request, version),
-            "all_views": newest_views(shown),
+            "models": models_of(request, version, sees_all=held.answers),
+            "all_views": next(iter(record.others), None) if record else None,
         }
     return TemplateResponse(request, "admin/question_set.html", context)
 
 
-def chosen(
-    question_set: QuestionSet, versions: list[QuestionSetVersion], wanted: str | None
-) -> QuestionSetVersion | None:
+def versions_of(question_set: QuestionSet) -> list[Any]:
+    """Return the versions of a set, the newest first; one query.
+
+    Each has `is_answered`, whether somebody handed in an answer to it, and `n_questions`.
+    """
+    answered = Response.objects.filter(
+        question__version=OuterRef("pk"), state=Response.State.SUBMITTED
+    )
+    questions = Question.objects.filter(version=OuterRef("pk")).order_by().values("version")
+    counted = Subquery(questions.annotate(n=Count("pk")).values("n"))
+    versions = question_set.versions.order_by("-number")
+    return list(versions.annotate(is_answered=Exists(answered), n_questions=Coalesce(counted, 0)))
+
+
+def chosen(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None:
     """Return the version of that number, else the newest that has answers, else the newest.
 
-    `versions` are those of the set, the newest first.
+    `versions` are those of `versions_of` a set.
     """
     for version in versions:
         if str(version.number) == wanted:
             return version
-    if len(versions) < 2:  # most sets have one: no query then
-        return versions[0] if versions else None
-    answered = Response.objects.filter(
-        question__version=OuterRef("pk"), state=Response.State.SUBMITTED
-    )
-    newest = question_set.versions.filter(Exists(answered)).order_by("-number").first()
-    return newest or versions[0]
+    answered = (version for version in versions if version.is_answered)
+    return next(answered, versions[0] if versions else None)
 
 
-def draft_beside(
-    versions: list[QuestionSetVersion], shown: QuestionSetVersion | None
-) -> dict[str, Any] | None:
-    """Return the draft that follows the version that is shown, with its questions; else None."""
+def wave_seen(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
+    """Return the wave before a set, read with it, if the one who asks may see it."""
+    before = later.earlier_wave
+    return before if before is not None and rights(request.user, before).see else None
+
+
+def asked_part(expert: int) -> TableCounts:
+    """Return what counts all that somebody is asked to judge: most people nothing."""
+    return TableCounts(JudgementRequest.objects.filter(expert=expert), (Count("pk"),))
+
+
+def draft_beside(versions: list[Any], shown: QuestionSetVersion | None) -> dict[str, Any] | None:
+    """Return the draft that follows the version that is shown, with its questions; else None.
+
+    `versions` are those of `versions_of` a set.
+    """
     if not versions or versions[0] == shown or versions[0].is_published:
         return None
-    return {"number": versions[0].number, "n_questions": versions[0].questions.count()}
+    return {"number": versions[0].number, "n_questions": versions[0].n_questions}
 
 
 def questions_page(
@@ -128,7 +160,7 @@ def questions_page(
     rows = Question.objects.filter(version=version).values(
         "pk", "public_id", "position", "external_id", "category", beginning=Left("text", BEGINNING)
     )
-    page = page_of(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
+    page = load_page(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
     submitted = Response.objects.filter(
         question__in=[row["pk"] for row in page], state=Response.State.SUBMITTED
     )
@@ -146,35 +178,46 @@ def questions_page(
     return page
 
 
-def counts_of(version: QuestionSetVersion) -> dict[str, int]:
-    """Return how many questions, passages, workers and answers a version has, by two queries."""
+def counts_parts(version: QuestionSetVersion) -> dict[str, TableCounts]:
+    """Return what `counts_from` needs, to be read with `read_numbers`."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
-    answers = submitted.aggregate(
-        answers=Count("pk", filter=Q(status=Response.Status.TEXT)),
-        empty=Count("pk", filter=Q(status=Response.Status.EMPTY)),
-        refused=Count("pk", filter=Q(rejected=True)),
-    )
-    parts = {"questions": Question, "passages": Passage, "workers": Submission}
     numbers = (
-        QuestionSetVersion.objects.filter(pk=version.pk)
-        .values_list(*(_number_of(model) for model in parts.values()))
-        .get()
+        Count("pk", filter=Q(status=Response.Status.TEXT)),
+        Count("pk", filter=Q(status=Response.Status.EMPTY)),
+        Count("pk", filter=Q(rejected=True)),
     )
-    counts = dict(zip(parts, numbers, strict=True))
-    return {**answers, **counts, "possible": counts["questions"] * counts["workers"]}
+    of_version: dict[str, type[Model]] = {
+        "questions": Question,
+        "passages": Passage,
+        "workers": Submission,
+    }
+    return {
+        "submitted": TableCounts(submitted, numbers),
+        **{
+            name: TableCounts(model._default_manager.filter(version=version), (Count("pk"),))
+            for name, model in of_version.items()
+        },
+    }
 
 
-def _number_of(model: type[Model]) -> Coalesce:
-    """Return how many rows of a model a version has, as a column."""
-    rows = model._default_manager.filter(version=OuterRef("pk")).order_by().values("version")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+def counts_from(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
+    """Return how many questions, passages, workers and answers a version has."""
+    answers = zip(("answers", "empty", "refused"), found["submitted"][0], strict=True)
+    counts = {name: found[name][0][0] for name in ("questions", "passages", "workers")}
+    return {**dict(answers), **counts, "possible": counts["questions"] * counts["workers"]}
 
 
-def models_of(request: HttpRequest, version: QuestionSetVersion) -> list[LanguageModel]:
-    """Return the models that answered a version, with how many answers each has."""
+def models_of(
+    request: HttpRequest, version: QuestionSetVersion, *, sees_all: bool
+) -> list[LanguageModel]:
+    """Return the models that answered a version, with how many answers each has.
+
+    Who `sees_all` that came back to the version sees all of them, others their own.
+    """
     of_version = Q(responses__question__version=version)
+    models = LanguageModel.objects.all()
     return list(
-        visible(request, LanguageModel.objects.all())
+        (models if sees_all else select_visible(request, models))
         .filter(of_version)
         .annotate(
             n_answers=Count("responses", filter=of_version),

@@ -16,34 +16,29 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.models import rights
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, visible_or_404
-from annotations.web.texts import with_code
-from evaluation import recruiting
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable
+from annotations.web.texts import mark_code
+from evaluation.admission import storage as recruiting
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
+from evaluation.forms.run_label import RunLabelForm
+from evaluation.grading.results.report.of_record import standing_of_record
 from evaluation.kinds import Kind, UnknownKindError, kind_of, options_of
 from evaluation.kinds.listed import listed
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
 from evaluation.models.runs_of_record import choose
-from evaluation.options import SITE, OptionError, Parameters
+from evaluation.options import Parameters
 from evaluation.reports.called import called
 from evaluation.reports.list_filters import RunFilter
 from evaluation.reports.lists import in_short, unarchived
-from evaluation.reports.of_record import standing_of_record
 from evaluation.reports.replies_came import replies_came
-from evaluation.reports.triage.verdicts import made_by
-from evaluation.site.run_label import RunLabelForm
+from evaluation.reports.verdicts import build_applied_context
+from evaluation.result_pages import run_or_404
 
 RUNS_PER_PAGE = 25
-
-
-def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return a run that the one who asks may see, with its question set."""
-    rows = Run.objects.select_related("version__question_set", "of_record")
-    return visible_or_404(request, rows, run_id)
 
 
 def runs(request: HttpRequest) -> HttpResponse:
@@ -60,7 +55,7 @@ def runs(request: HttpRequest) -> HttpResponse:
         "title": "Runs",
         **list_of,
         "runs": listed(page),
-        "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
+        "waiting": mark_code(HOW_TO_START) if waits and not somebody_listens() else "",
     }
     return TemplateResponse(request, "admin/runs/list.html", context)
 
@@ -83,15 +78,15 @@ def _page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse
         "called": name,
         "label": label,
         "record": standing_of_record(shown),
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "notice": question_set.notice,
         "run": shown,
         "rights": rights(request.user, question_set),
         "question_set": question_set,
         "progress": progress_of(shown),
-        "how_to_start": with_code(HOW_TO_START),
+        "how_to_start": mark_code(HOW_TO_START),
         "took": took,
-        **made_by(shown),
+        **build_applied_context(shown),
         **of_kind(shown),
     }
     status = 400 if label.errors else 200
@@ -155,7 +150,7 @@ def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel a run that has not ended."""
-    shown = editable(request, Run.objects.all(), run_id)
+    shown = get_editable(request, Run.objects.all(), run_id)
     if lifecycle.cancel(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
@@ -166,7 +161,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Pause a run that waits or works."""
-    shown = editable(request, Run.objects.all(), run_id)
+    shown = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.pause(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
     return redirect("admin:run", shown.public_id)
@@ -175,7 +170,7 @@ def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Let a paused run go on."""
-    shown = editable(request, Run.objects.all(), run_id)
+    shown = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.resume(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
     return redirect("admin:run", shown.public_id)
@@ -184,7 +179,7 @@ def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Give a run a name and notes; what will not do stays in the form of its page."""
-    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     label = RunLabelForm(request.POST, instance=shown)
     if not label.is_valid():
         shown.refresh_from_db(fields=["name", "notes"])
@@ -200,7 +195,7 @@ def use_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
     Who says so on the results (`back`) stays there.
     """
-    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     if shown.state == Run.State.DONE:
         choose(shown, request.user)
         recruiting.follow(shown.version.question_set_id)
@@ -211,11 +206,6 @@ def use_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         messages.error(request, said, "run_not_done")
     results = results_address(shown) if request.POST.get("back") == "results" else ""
     return redirect(results) if results else redirect("admin:run", shown.public_id)
-
-
-def refusal(of: type[Parameters], error: OptionError) -> str:
-    """Return why a run was not started, for a message on a page."""
-    return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)
 
 
 def results_address(run: Run) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,41 +10,31 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotations.desk.uploads import try_upload
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable, user_id
-from annotations.web.texts import with_code
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, get_user_id
+from annotations.web.texts import mark_code
 from annotations.web.upload_kinds import KINDS
 from evaluation.background import runs as lifecycle
 from evaluation.background.exclusions import excluded_ids
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.forms.earlier_settings import Like, like_of, run_like
+from evaluation.forms.options import OptionForm, form_for
+from evaluation.forms.run_label import RunLabelForm
 from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import OptionError, Parameters
-from evaluation.reports.called import called
-from evaluation.site.option_form import OptionForm, form_for
-from evaluation.site.run_label import RunLabelForm
+from evaluation.result_pages import StartLink, start_link
 from evaluation.steps.asking.foreseen import Foreseen
 
 # Problems of a file that are told one by one.
 SHOWN = 5
-
-
-@dataclass(frozen=True)
-class StartLink:
-    """A way to start a run of a kind; `words` say what it does."""
-
-    label: str
-    words: str
-    link: str
-    needs_answers: bool
 
 
 def starts_of(question_set: QuestionSet, query: str = "") -> list[StartLink]:
@@ -56,16 +45,6 @@ def starts_of(question_set: QuestionSet, query: str = "") -> list[StartLink]:
     ]
 
 
-def start_link(kind: Kind, question_set: QuestionSet) -> str:
-    """Return the address at which a run of a kind is started."""
-    key = {"set_id": question_set.public_id}
-    if kind.start.address:
-        return reverse(f"admin:{kind.start.address}", kwargs=key)
-    if kind.name == GRADING:
-        return reverse("admin:grade", kwargs=key)
-    return reverse("admin:start", kwargs={**key, "name": kind.name})
-
-
 def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
     """Ask how, then start a run over a version (`version` in the address, else the latest).
 
@@ -73,7 +52,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
     stands on the page, and which files it takes, is what the kind declares.
     """
     kind = _startable(name)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
             return _take(request, question_set, file) or redirect(request.get_full_path())
@@ -97,7 +76,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
                 return _page(request, question_set, version, kind, form, label, like, foreseen)
             run = lifecycle.queue(
                 version,
-                user_id(request),
+                get_user_id(request),
                 form.parameters(),
                 kind.name,
                 **label.said(),
@@ -112,7 +91,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
 @require_GET
 def again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Lead to the form that starts a run of this kind, filled with the settings of this one."""
-    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     try:
         link = start_link(kind_of(shown), shown.version.question_set)
     except UnknownKindError as error:
@@ -134,7 +113,7 @@ def _page(
     context = {
         "title": kind.verb,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "version": version,
         "kind": kind,
@@ -146,7 +125,7 @@ def _page(
         "foresees": kind.start.foreseen is not None,
         "foreseen": foreseen,
         "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
-        "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
+        "waiting": "" if somebody_listens() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
@@ -180,7 +159,7 @@ def _take(
     assert file.take is not None
     source = bytes_source(sent.name or file.name, sent.read())
     try:
-        lines = file.take(question_set, source, switches, user_id(request))
+        lines = file.take(question_set, source, switches, get_user_id(request))
     except InputError as error:
         for problem in error.problems[:SHOWN]:
             messages.error(request, _told(problem))
@@ -198,45 +177,6 @@ def _told(problem: Problem) -> str:
     place += [f"column {problem.column}"] if problem.column is not None else []
     where = f"{', '.join(place)}: " if place else ""
     return f"{where}{problem.reason}. {problem.remedy}".strip()
-
-
-@dataclass(frozen=True)
-class Like:
-    """What a form begins with: the settings of a run, or the defaults.
-
-    Attributes
-    ----------
-    called : the run whose settings these are, "" for the defaults. unreadable : a run whose
-        settings this version of the platform does not know, so that these are the defaults.
-    """
-
-    parameters: Parameters
-    called: str = ""
-    unreadable: str = ""
-
-
-def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
-    """Return the run of the set that `like` in the address names; None without one."""
-    try:
-        asked = UUID(request.GET.get("like", ""))
-    except ValueError:
-        return None
-    runs = Run.objects.visible_to(request.user).filter(
-        version__question_set=question_set, kind=kind.name
-    )
-    return runs.filter(public_id=asked).first()
-
-
-def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
-    """Return the settings of the run of the set that `like` in the address names, or defaults."""
-    run = run_like(request, question_set, kind)
-    if run is None:
-        return Like(kind.options())
-    title = called(run, kind.options).title
-    try:
-        return Like(kind.options.of_dict(run.parameters), title)
-    except KeyError:  # it is of another version of the platform
-        return Like(kind.options(), unreadable=title)
 
 
 def _startable(name: str) -> Kind:

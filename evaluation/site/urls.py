@@ -2,26 +2,15 @@
 
 from django.urls import path
 
-from evaluation.site import (
-    asking,
-    collecting,
-    comparing,
-    erasing,
-    exporting,
-    imports,
-    judging,
-    model_notes,
-    models,
-    prompts,
-    question_set,
-    recruiting,
-    removing,
-    runs,
-    starting,
-    waves,
-    workers,
-)
-from evaluation.site.paying import bonuses, desk, files, inviting, person
+from evaluation.admission import views as recruiting
+from evaluation.deletion.views import erasing, imports, removing
+from evaluation.interim import views as collecting
+from evaluation.language_models.views import asking, model_notes, models, prompts
+from evaluation.model_comparison.views import leaderboard as comparing
+from evaluation.payments.views import bonuses, files, invitations, person, worker_list
+from evaluation.site import exporting, judging, question_set, runs, starting
+from evaluation.waves import views as waves
+from evaluation.workers import views as workers
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
@@ -33,8 +22,8 @@ PROMPT = "prompts/<uuid:prompt_id>/"
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}collecting/admission/", recruiting.admission, name="collecting-admission"),
-    path(f"{SET}wave/", waves.new_wave, name="new-wave"),
-    path(f"{SET}earlier-wave/", waves.link_wave, name="link-wave"),
+    path(f"{SET}wave/", waves.start_wave, name="new-wave"),
+    path(f"{SET}earlier-wave/", waves.edit_link, name="link-wave"),
     path("archived/", removing.archived, name="archived"),
     path(f"{SET}draft/discard/", removing.discard_draft, name="draft-discard"),
     path(f"{SET}archive/", removing.archive_set, name="question-set-archive"),
@@ -61,13 +50,13 @@ urlpatterns = [
     path(f"{SET}collecting/places/", collecting.places, name="collecting-places"),
     path(f"{SET}collecting/ids/", collecting.ids, name="collecting-ids"),
     path(f"{SET}collecting/grade/", collecting.grade, name="collecting-grade"),
-    path(PAYING, desk.desk, name="paying"),
-    path(f"{PAYING}approve/", desk.approve, name="paying-approve"),
+    path(PAYING, worker_list.desk, name="paying"),
+    path(f"{PAYING}approve/", worker_list.approve, name="paying-approve"),
     path(f"{PAYING}people/<uuid:submission_id>/", person.person, name="paying-person"),
-    path(f"{PAYING}lists/<slug:name>/", files.panel_list, name="paying-list"),
-    path(f"{PAYING}bonuses/", bonuses.rule, name="paying-bonuses"),
-    path(f"{PAYING}invite/", inviting.invite, name="paying-invite"),
-    path(f"{PAYING}take-bonuses/", files.take_bonuses, name="paying-take"),
+    path(f"{PAYING}lists/<slug:name>/", files.send_list, name="paying-list"),
+    path(f"{PAYING}bonuses/", bonuses.show_rule, name="paying-bonuses"),
+    path(f"{PAYING}invite/", invitations.show_invitation, name="paying-invite"),
+    path(f"{PAYING}take-bonuses/", files.claim_payment_list, name="paying-take"),
     path("runs/", runs.runs, name="runs"),
     path(RUN, runs.run, name="run"),
     path(f"{RUN}status.json", runs.run_status, name="run-status"),

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.vectors import Embedded, embed, truncation_warning
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.vectors import Embedded, embed, truncation_warning
 from evaluation.models import EmbedderVersion, Embedding, text_hash
 from evaluation.steps.checkpoints import Lane, Turn
 from evaluation.texts.languages import language_warning
@@ -43,6 +43,7 @@ def _embedded(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
     if not is_kept(parameters.embedder):
+        turn.go_on_in(Lane.COMPUTING)
         return embed(parameters, answers, of_models, turn.report)
     texts = [*answers, *(of_models or ())]
     vectors, info, cut = cached_vectors(parameters.embedder, parameters.precision, texts, turn)
@@ -59,6 +60,11 @@ def _embedded(
 def is_kept(spec: str) -> bool:
     """Return whether an embedder's vectors are kept in the database."""
     return parse_spec(spec).kind in KEPT_KINDS
+
+
+def lane_of_embedder(spec: str) -> Lane:
+    """Return the lane of a step that embeds texts: ASKING with a server, else COMPUTING."""
+    return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
 @lru_cache(maxsize=2)
@@ -85,7 +91,7 @@ def cached_vectors(
     done = len(distinct) - len(missing)
     turn.report("embedding", done, len(distinct))
     if missing:
-        turn.go_on_in(Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING)
+        turn.go_on_in(lane_of_embedder(spec))
     for part in _parts(missing, PART):
         turn.between_parts()
         vectors = np.asarray(embedder.embed(part), dtype="<f4")

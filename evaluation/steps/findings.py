@@ -1,7 +1,7 @@
 """What a run of a study found, kept with it as tables and read back as the rows that files have.
 
-    keep_rows(turn, "metrics", MetricRow, found.metrics)      in `turn.fenced()`
-    for row in kept_rows(run, "metrics", MetricRow): ...      on pages, in tables, over REST
+    keep_table(turn, METRICS, found.metrics)      in `turn.fenced()`
+    for row in read_table(run, METRICS): ...      on pages, in tables, over REST
 
 Rows are named tuples or dataclasses of plain values, also nested and with enums. They are kept in
 parts, so that neither writing nor reading needs more than a part at a time.
@@ -9,12 +9,14 @@ parts, so that neither writing nor reading needs more than a part at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
+from django.db.models import Q
 from pydantic import TypeAdapter
 
+from evaluation.flow.result_tables import ResultTable
 from evaluation.models import Run, RunData
 from evaluation.steps.checkpoints import Turn
 
@@ -25,6 +27,21 @@ ROWS = 1000
 DIGITS = 6
 
 Row = TypeVar("Row")
+
+
+def keep_table(turn: Turn, table: ResultTable[Row], rows: Iterable[Row]) -> int:
+    """Store the rows of a declared table with the run; see `keep_rows`."""
+    return keep_rows(turn, table.name, table.row, rows)
+
+
+def read_table(run: Run, table: ResultTable[Row]) -> Iterator[Row]:
+    """Yield the stored rows of a declared table; see `kept_rows`."""
+    return kept_rows(run, table.name, table.row)
+
+
+def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[Any]]:
+    """Return the stored rows of several declared tables, by their names, by one query."""
+    return kept_tables(run, {table.name: table.row for table in tables})
 
 
 def keep_rows(turn: Turn, table: str, of: type[Row], rows: Iterable[Row]) -> int:
@@ -51,6 +68,19 @@ def kept_rows(run: Run, table: str, of: type[Row]) -> Iterator[Row]:
     parts = RunData.objects.filter(run=run, name__startswith=_prefix(table)).order_by("name")
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
+
+
+def kept_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, list[Any]]:
+    """Return the rows of several tables, given with their row types, by one query."""
+    named = Q()
+    for table in tables:
+        named |= Q(name__startswith=_prefix(table))
+    rows: dict[str, list[Any]] = {table: [] for table in tables}
+    parts = RunData.objects.filter(named, run=run).order_by("name")
+    for name, data in parts.values_list("name", "data").iterator(chunk_size=1):
+        table = name.removeprefix(PREFIX).rpartition(":")[0]
+        rows[table] += _adapter(tables[table]).validate_python(data)
+    return rows
 
 
 def _prefix(table: str) -> str:

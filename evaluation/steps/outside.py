@@ -1,6 +1,6 @@
 """What remedies need of the database: whom to leave out, what experts graded, which answers to ask.
 
-`judgements_of` and `suggested_anchors` are for the pages of experts as well.
+`judgements_of` is for the pages of experts as well.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from django.db.models import Avg, QuerySet
 
 from annotations.exchange.ids import clean_id
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
-from annotations.models.access import Anybody
-from evaluation.flow.aqer_summary import summary_of
-from evaluation.flow.inputs import Answers
-from evaluation.methods.aqer.electorate import RemedyError
-from evaluation.models import HumanJudgement, Run, WorkerGrade, WorkerVerdict, counting
+from annotations.models.access import AnyUser
+from evaluation.consensus.inputs import Answers
+from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.models import HumanJudgement, counting
 from evaluation.options import Problem
 from evaluation.options.problems import problem
 from evaluation.steps.checkpoints import RunInputError
@@ -55,8 +54,13 @@ def keys_of_workers(
     return [key for key in dict.fromkeys(found.keys) if key in graded]
 
 
+def named_workers(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
+    """Return the primary keys of the workers of a version whom ids name; wrong ids are skipped."""
+    return _named(version, ids).keys
+
+
 def problems_of_workers(
-    version: QuestionSetVersion, user: Anybody, parameters: Any, *, needed: bool = True
+    version: QuestionSetVersion, user: AnyUser, parameters: Any, *, needed: bool = True
 ) -> list[Problem]:
     """Return what is wrong with the workers that options name, before a run is started.
 
@@ -133,25 +137,6 @@ def mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
     """
     rows = counting(judgements_of(version)).order_by("response_id").values_list("response_id")
     return dict(rows.annotate(mean=Avg("grade")))
-
-
-def suggested_anchors(run: Run) -> list[Response]:
-    """Return the answers that an expert should grade for a run, the most telling first.
-
-    Empty where the run suggested none; its summary says why. Answers that were withdrawn since are
-    left out, and so are those of excluded workers.
-    """
-    remedies = summary_of(run).remedies
-    suggested = remedies and remedies.suggested_anchors
-    keys = suggested.responses if suggested else ()
-    if not keys:
-        return []
-    found = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    out = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
-    out.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
-    return [
-        found[key] for key in keys if key in found and found[key].submission.worker_id not in out
-    ]
 
 
 def as_run_input_error(error: RemedyError) -> RunInputError:

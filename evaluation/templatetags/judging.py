@@ -8,7 +8,7 @@ from django import template
 from django.http import HttpRequest
 
 from annotations.models import QuestionSet
-from annotations.web.scope import user_id
+from annotations.web.scope import get_user_id
 from evaluation.judging import Progress
 from evaluation.judging.inbox import inbox, of_sets
 
@@ -22,7 +22,7 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
     Sets of which nothing is asked are not in it. By two queries, however many sets there are.
     """
     shown = QuestionSet.objects.filter(pk__in=[one.pk for one in sets])
-    return of_sets(inbox(shown, user_id(request)))
+    return of_sets(inbox(shown, get_user_id(request)))
 
 
 @register.filter

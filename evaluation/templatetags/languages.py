@@ -10,7 +10,7 @@ from django.conf.locale import LANG_INFO
 
 from evaluation.backends.embedding.contract import EmbedderInfo
 from evaluation.backends.errors import BackendError
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.options import SITE
 from evaluation.texts.languages import language_warning, main_language
 

@@ -1,1 +1,1 @@
-"""What can be seen in texts: language, spelling, copies, phrases of not knowing."""
+"""Properties of texts: language, spelling, copies, phrases such as "I don't know"."""

@@ -5,53 +5,51 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import Any
 
 from evaluation.words.across import ACROSS
-from evaluation.words.alarms import ALARMS
-from evaluation.words.comparing import COMPARING
-from evaluation.words.crowd_size import CROWD_SIZE
-from evaluation.words.decision import DECISION
-from evaluation.words.facts import FACTS
 from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
-from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message, Sentence, filled
-from evaluation.words.multiqa import MULTIQA
-from evaluation.words.outcomes import OUTCOMES
-from evaluation.words.panels import PANELS
-from evaluation.words.paying import PAYING
-from evaluation.words.plan import PLAN
-from evaluation.words.remedies import FAILED, REMEDIES
-from evaluation.words.signals import SIGNALS
-from evaluation.words.triage import TRIAGE
-from evaluation.words.trust import TRUST
-from evaluation.words.umwp import UMWP
-from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
+# Sentences of features, which import this package.
+OF_FEATURES: tuple[str, ...] = (
+    "evaluation.crowd_vs_llm.messages.PANELS",
+    "evaluation.grading.alarms.messages.ALARMS",
+    "evaluation.grading.results.messages.COMPARING",
+    "evaluation.trust.messages.DECISION",
+    "evaluation.grading.facts.messages.FACTS",
+    "evaluation.grading.remedies.messages.OUTCOMES",
+    "evaluation.grading.remedies.messages.FAILED",
+    "evaluation.grading.remedies.messages.REMEDIES",
+    "evaluation.grading.results.messages.SIGNALS",
+    "evaluation.trust.messages.TRUST",
+    "evaluation.llm_judge.messages.JUDGE",
+    "evaluation.model_overview.messages.VIEWS",
+    "evaluation.multiqa.messages.MULTIQA",
+    "evaluation.payments.messages.PAYING",
+    "evaluation.sample_size.messages.CROWD_SIZE",
+    "evaluation.sample_size.messages.PLAN",
+    "evaluation.triage.messages.TRIAGE",
+    "evaluation.umwp.messages.UMWP",
+)
+
+
+def _sentences_of_features() -> dict[str, Sentence]:
+    """Return the sentences of all features, by code."""
+    found: dict[str, Sentence] = {}
+    for name in OF_FEATURES:
+        found |= resolve_name(name)
+    return found
+
+
 COMMON: Mapping[str, Sentence] = {
+    **_sentences_of_features(),
     **ACROSS,
     **WARNINGS,
-    **ALARMS,
-    **OUTCOMES,
-    **TRUST,
-    **REMEDIES,
-    **FAILED,
     **FAILURES,
-    **CROWD_SIZE,
-    **COMPARING,
-    **DECISION,
-    **TRIAGE,
-    **PAYING,
-    **SIGNALS,
-    **FACTS,
-    **JUDGE,
-    **PANELS,
-    **PLAN,
-    **MULTIQA,
-    **VIEWS,
-    **UMWP,
     **GRADED,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")

@@ -98,4 +98,4 @@ FAILURES: Mapping[str, Sentence] = {
     "it with models' answers, or start another kind of run that compares models.",
     "run.no_graded_answers": "There are no graded answers: upload a file of them.",
 }
-"""By the code of a `RunInputError`; those of remedies are in `evaluation.words.remedies`."""
+"""By the code of a `RunInputError`; those of remedies are in `evaluation.grading.remedies`."""

@@ -244,3 +244,10 @@ def why_not_chosen(code: str | None) -> str:
 def _of(words: Mapping[str, str], code: str | None) -> str:
     """Return the words of a code; of one that a newer version has stored the code itself."""
     return words.get(code, code.replace("_", " ")) if code else ""
+
+
+# Ends what a worker reads whose answers were rejected, by triage or at the payment desk.
+CLOSING = (
+    "A person compared your answers with those of the other participants before this was decided; "
+    "write to us if you think that it is wrong."
+)

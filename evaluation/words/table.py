@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pkgutil import resolve_name
 from typing import Any
 
 from evaluation.words.across import ACROSS
-from evaluation.words.alarms import ALARMS
 from evaluation.words.catalogue import Catalogue
-from evaluation.words.comparing import COMPARING
-from evaluation.words.crowd_size import CROWD_SIZE
-from evaluation.words.decision import DECISION
+from evaluation.words.exclusion_reasons import REASONS as EXCLUSION_REASONS
 from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
-from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
-from evaluation.words.multiqa import MULTIQA
-from evaluation.words.outcomes import OUTCOMES
-from evaluation.words.panels import PANELS
-from evaluation.words.paying import PAYING
-from evaluation.words.plan import PLAN
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
-from evaluation.words.remedies import REMEDIES
-from evaluation.words.signals import SIGNALS
-from evaluation.words.triage import REASONS as EXCLUDED_FOR
-from evaluation.words.triage import TRIAGE
-from evaluation.words.trust import TRUST
-from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
-HEAD = """# Codes and their words
+HEAD = """# Messages by code
 
 What is told of a grading is stored as a code with values; each door says it. Below are the words of
 the API, with the values in braces: it calls options by their keys, the site by the labels of its
@@ -38,29 +24,35 @@ form, the command line and its files by their switches. Written by
 """
 SAID = {
     "Warnings": WARNINGS,
-    "Alarms, by kind and case": ALARMS,
-    "What became of an alarm after a remedy": OUTCOMES,
-    "Remedies that have no meaning for a crowd": REMEDIES,
+    "Alarms, by kind and case": resolve_name("evaluation.grading.alarms.messages.ALARMS"),
+    "What became of an alarm after a remedy": resolve_name(
+        "evaluation.grading.remedies.messages.OUTCOMES"
+    ),
+    "Remedies that have no meaning for a crowd": resolve_name(
+        "evaluation.grading.remedies.messages.REMEDIES"
+    ),
     "Why a run failed": FAILURES,
-    "Can I trust this?": TRUST,
-    "Whom to keep and whom to look at": DECISION,
-    "Deciding about people": TRIAGE,
-    "The payment desk": PAYING,
-    "How answers were written": SIGNALS,
-    "Models compared": COMPARING,
-    "Panels of people and of models": PANELS,
-    "Questions in other words": MULTIQA,
-    "How many workers are enough": CROWD_SIZE,
-    "How many more answers, and what they cost": PLAN,
+    "Can I trust this?": resolve_name("evaluation.trust.messages.TRUST"),
+    "Whom to keep and whom to look at": resolve_name("evaluation.trust.messages.DECISION"),
+    "Deciding about people": resolve_name("evaluation.triage.messages.TRIAGE"),
+    "The payment desk": resolve_name("evaluation.payments.messages.PAYING"),
+    "How answers were written": resolve_name("evaluation.grading.results.messages.SIGNALS"),
+    "Models compared": resolve_name("evaluation.grading.results.messages.COMPARING"),
+    "Panels of people and of models": resolve_name("evaluation.crowd_vs_llm.messages.PANELS"),
+    "Questions in other words": resolve_name("evaluation.multiqa.messages.MULTIQA"),
+    "How many workers are enough": resolve_name("evaluation.sample_size.messages.CROWD_SIZE"),
+    "How many more answers, and what they cost": resolve_name(
+        "evaluation.sample_size.messages.PLAN"
+    ),
     "Which method to trust in a domain": GRADED,
-    "What to know of a judge": JUDGE,
-    "All views of models together": VIEWS,
+    "What to know of a judge": resolve_name("evaluation.llm_judge.messages.JUDGE"),
+    "All views of models together": resolve_name("evaluation.model_overview.messages.VIEWS"),
     "Workers and models across sets": ACROSS,
 }
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,
     "Why a statistic of the alarms is undefined": WHY_UNCHECKED,
-    "Why somebody is excluded": {code: one.words for code, one in EXCLUDED_FOR.items()},
+    "Why somebody is excluded": {code: one.words for code, one in EXCLUSION_REASONS.items()},
     "Why anchors choose nothing, or are not suggested": WHY_NOT_CHOSEN,
 }
 

@@ -1,4 +1,4 @@
-"""Users, for operators; what requesters do has pages of its own in the rooms' `admin` packages."""
+"""Django admin of users and their API tokens, for operators only."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ ROLES = {
     ),
     "is_superuser": ("Operator", "Sees and may do everything, also with what others own."),
 }
-"""The columns that make a role, with their names and meaning in words."""
+"""Label and help text of the user fields that make a role."""
 
 
 class TokensInline(TabularInline):
-    """The API tokens of an account, which operators see by name and revoke."""
+    """The API tokens of an account; operators see their names and can revoke them."""
 
     model = ApiToken
     extra = 0
     can_delete = True
-    hide_title = True  # the name stands in the row
+    hide_title = True  # the row shows the name already
     verbose_name_plural = "API tokens: mark one at the bin and save to revoke it"
     fields = readonly_fields = ("name", "created", "expiry", "last_used_at")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: a token is shown to its user only, when it is made."""
+        """Return False: only the user may see a token, once, when it is created."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Operators only."""
+        """Whether the user is an operator."""
         return is_operator(request.user)
 
     has_change_permission = has_delete_permission = has_view_permission
@@ -58,44 +58,44 @@ class TokensInline(TabularInline):
 
 @admin.register(User)
 class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
-    """Who may sign in: staff are requesters, superusers operators. Operators only."""
+    """Accounts, for operators. Staff are requesters, superusers are operators."""
 
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_display = ("username", "role", "is_active", "last_login")
     list_filter = ()
-    actions = None  # their bar sets a style that the policy refuses
+    actions = None  # the bar of actions sets an inline style, which the CSP blocks
     fieldsets = (
         (None, {"fields": ("username", "sign_in")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
         ("Role", {"fields": tuple(ROLES)}),
     )
-    # Not the column of the password: nobody can do anything with a hash, but look for its text.
+    # `sign_in` in place of the password field, which would show the hash.
     readonly_fields = ("sign_in",)
     add_fieldsets = (  # type: ignore[assignment]
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[TokensInline], ...]:
-        """Return the tokens, but on the page where an account is made."""
+        """Return the inline of tokens; none on the page that adds an account."""
         return () if obj is None else (TokensInline,)
 
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:
-        """Return whether there is a password, with the way to another one."""
+        """Return HTML: whether a password is set, and a link to set another one."""
         is_set = user.has_usable_password()
-        told = "One is set." if is_set else "None is set: nobody can sign in."
+        text = "One is set." if is_set else "None is set: nobody can sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])
         state = "set" if is_set else "none"
         return format_html(
             '<span data-password="{}">{}</span> <a href="{}">Set another one</a>',
-            *(state, told, address),
+            *(state, text, address),
         )
 
     @admin.display(description="Role")
     def role(self, user: User) -> str:
-        """Return what an account may do, in a word."""
+        """Return the label of an account's role."""
         if not user.is_active:
             return "may not sign in"
         if user.is_superuser:
@@ -105,17 +105,17 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> Any:
-        """Say roles in words."""
+        """Return the form field, with label and help text of `ROLES`."""
         if db_field.name in ROLES:
             kwargs["label"], kwargs["help_text"] = ROLES[db_field.name]
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Operators only, whatever rights somebody was given one by one."""
+        """Whether the user is an operator; Django's single permissions do not count."""
         return is_operator(request.user)
 
     def has_view_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Operators only."""
+        """Whether the user is an operator."""
         return is_operator(request.user)
 
     has_add_permission = has_module_permission

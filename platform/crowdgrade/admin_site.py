@@ -1,4 +1,4 @@
-"""The admin site: Django's, in django-unfold's clothes, with the pages of all rooms in it."""
+"""The admin site: django-unfold's theme, with the pages of all packages behind its login."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from unfold.sites import UnfoldAdminSite
 
 View = Callable[..., HttpResponseBase]
 
-# Each holds a list `urlpatterns` of plain views; the site puts them behind its login.
-ROOMS = (
+# Each module has a list `urlpatterns` of function views; the site puts them behind its login.
+URL_MODULES = (
     "annotations.desk.urls",
     "annotations.worker_pages.preview_urls",
     "evaluation.site.urls",
     "evaluation.site.results.urls",
     "crowdgrade.pages.urls",
+    "crowdgrade.help.urls",
+    "crowdgrade.invitation_links.urls",
 )
 
 
-WRONG = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT)
-"""What a page answers when what was sent to it cannot be taken."""
+INVALID_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT)
+"""Statuses of a page whose posted values were refused."""
 
 
 class CrowdgradeAdminSite(UnfoldAdminSite):
-    """Overview, question sets, runs, models and teams, for requesters and whom they share with.
+    """Site of requesters, operators, viewers and experts.
 
-    A room's view returns a `TemplateResponse` whose template extends `admin/crowdgrade_base.html`;
-    what the base template wants to know is added here. Names are reversed as `admin:NAME`.
+    A view returns a `TemplateResponse` whose template extends `admin/crowdgrade_base.html`; the
+    context of that template is added here. URL names are reversed as `admin:NAME`.
     """
 
     site_title = site_header = "Crowdgrade"
@@ -44,11 +46,17 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     enable_nav_sidebar = True
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Return what every page knows, with who asks; without colours, which a file of ours has.
+        """Return the context of every page, with the roles of the user.
 
-        (The theme would put them into a style element, which the policy refuses.)
+        Without the theme's colours: it would put them into a style element, which the CSP blocks.
+        They are in a CSS file instead.
         """
-        from annotations.models import is_operator, is_requester, may_read_answers, takes_part
+        from annotations.models import (
+            is_operator,
+            is_requester,
+            is_writing_member,
+            may_read_answers,
+        )
         from crowdgrade.models import takes_single_keys
 
         return {
@@ -57,15 +65,15 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             "is_operator": is_operator(request.user),
             "is_requester": is_requester(request.user),
             "reads_answers": may_read_answers(request.user),
-            "writes": takes_part(request.user),
-            # Called, and so asked for, only by the pages that have such keys.
-            "single_keys": functools.partial(takes_single_keys, request.user),
+            "writes": is_writing_member(request.user),
+            # A function, so that only pages with single keys run the query, and only once.
+            "single_keys": functools.cache(functools.partial(takes_single_keys, request.user)),
         }
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Whether there is a page for the one who asks: also viewers and experts who are no staff.
+        """Whether the user may sign in; also viewers and experts, who are not staff.
 
-        What they see there is decided row by row; Django's own pages ask for more than this.
+        Which rows they see is decided by each view. Django's own pages require more rights.
         """
         from annotations.models import may_enter
 
@@ -74,7 +82,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Return the sign-in page; on a site without an account the page that makes the first."""
+        """Return the sign-in page; redirect to the first-account page if no account exists."""
         from crowdgrade.first_account import is_needed
 
         if request.method == "GET" and is_needed():
@@ -83,28 +91,33 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         return response
 
     def get_urls(self) -> list[URLPattern]:  # type: ignore[override]
-        """Return the addresses of the site; that of the first account needs no login."""
-        from crowdgrade.first_account import first_account
+        """Return all URLs; the first-account page and invitation links need no login."""
+        from crowdgrade.first_account import create_first_account
+        from crowdgrade.invitation_links.views import join
 
-        return [path("first-account/", first_account, name="first-account"), *super().get_urls()]
+        return [
+            path("first-account/", create_first_account, name="first-account"),
+            path("join/<str:token>/", join, name="join"),
+            *super().get_urls(),
+        ]
 
     def extra_urls(self) -> list[URLPattern]:
-        """Return the addresses of all rooms, behind the login."""
+        """Return the URLs of all packages' pages, behind the login."""
         return [
             URLPattern(
                 pattern.pattern,
-                self.admin_view(self.framed(pattern.callback)),
+                self.admin_view(self.wrap_view(pattern.callback)),
                 pattern.default_args,
                 pattern.name,
             )
-            for pattern in room_patterns()
+            for pattern in list_url_patterns()
         ]
 
-    def framed(self, view: View) -> View:
-        """Return the view with the site's context added to what it shows, refuses or misses."""
+    def wrap_view(self, view: View) -> View:
+        """Wrap a view: add the site's context, and render pages for 403 and 404."""
 
         @functools.wraps(view)
-        def framed_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def wrapped_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:
                 response = view(request, *args, **kwargs)
             except PermissionDenied as refusal:
@@ -112,42 +125,43 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
                 context = {"title": "You may not do this", "reason": str(refusal), "code": code}
                 response = TemplateResponse(request, "admin/refused.html", context, status=403)
             except Http404:
-                # Its words name tables and rows: the page has its own.
+                # The exception's text names models; the page must not show it.
                 context = {"title": "There is no such page"}
                 response = TemplateResponse(request, "admin/missing.html", context, status=404)
             if isinstance(response, TemplateResponse) and not response.is_rendered:
                 own = response.context_data or {}
-                # So that the title of the window says it, which is read before the page.
-                wrong = {"is_wrong": response.status_code in WRONG}
+                # The title of the window mentions the error: screen readers read it first.
+                wrong = {"is_wrong": response.status_code in INVALID_STATUSES}
                 response.context_data = {**self.each_context(request), **wrong, **own}
             return response
 
-        return framed_view
+        return wrapped_view
 
     def search(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Miss: the theme's templates name this address, and no page of ours shows its search."""
-        missing: TemplateResponse = self.framed(_missing)(request)  # type: ignore[assignment]
+        """Return 404: the theme's templates need this URL, but no page offers its search."""
+        missing: TemplateResponse = self.wrap_view(_raise_missing)(request)  # type: ignore[assignment]
         return missing
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Return the overview."""
+        """Return the overview page."""
         from evaluation.site.overview import overview
 
-        response: TemplateResponse = self.framed(overview)(request)  # type: ignore[assignment]
+        response: TemplateResponse = self.wrap_view(overview)(request)  # type: ignore[assignment]
         return response
 
 
-def _missing(request: HttpRequest) -> HttpResponseBase:
+def _raise_missing(request: HttpRequest) -> HttpResponseBase:
+    """Raise Http404."""
     raise Http404
 
 
-def room_patterns() -> Iterator[URLPattern]:
-    """Return the addresses of the rooms that are there."""
-    for room in ROOMS:
-        package = room.rpartition(".")[0]
-        if find_spec(package) is not None and find_spec(room) is not None:
-            yield from importlib.import_module(room).urlpatterns
+def list_url_patterns() -> Iterator[URLPattern]:
+    """Yield the URL patterns of the modules in `URL_MODULES` that are installed."""
+    for module in URL_MODULES:
+        package = module.rpartition(".")[0]
+        if find_spec(package) is not None and find_spec(module) is not None:
+            yield from importlib.import_module(module).urlpatterns

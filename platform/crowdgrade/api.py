@@ -1,4 +1,4 @@
-"""The addresses of the API, version 1."""
+"""URLs of the REST API, version 1."""
 
 from __future__ import annotations
 
@@ -10,63 +10,64 @@ from rest_framework.routers import SimpleRouter
 from annotations.api.answers import AnswerViewSet
 from annotations.api.collecting import CollectionViewSet
 from annotations.api.monitor import MonitorViewSet
+from annotations.api.participants import TakingPartViewSet
 from annotations.api.passages import PassageViewSet
 from annotations.api.pictures import ImageViewSet, PictureViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
-from annotations.api.taking_part import TakingPartViewSet
 from annotations.api.translations import TranslationViewSet
 from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
-from evaluation.api.accepting import AcceptingViewSet
-from evaluation.api.alarms import AlarmViewSet
-from evaluation.api.audit import AuditViewSet
-from evaluation.api.comparing import ComparingViewSet
-from evaluation.api.comparisons import ComparisonViewSet
-from evaluation.api.erasing import ErasureViewSet
-from evaluation.api.experts import ExpertsViewSet
+from evaluation.admission.api import ScoreRuleViewSet
 from evaluation.api.exports import ExportViewSet
-from evaluation.api.facts import FactViewSet
-from evaluation.api.imports import ImportViewSet
-from evaluation.api.interims import InterimViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
-from evaluation.api.language_models import LanguageModelViewSet
-from evaluation.api.model_answers import ModelAnswerViewSet
-from evaluation.api.model_notes import ModelNoteViewSet
-from evaluation.api.paying.appeals import AppealViewSet
-from evaluation.api.paying.bonuses import BonusViewSet
-from evaluation.api.paying.desk import PayingViewSet
-from evaluation.api.paying.files import PayDecisionsViewSet, PayStatusesViewSet
-from evaluation.api.paying.inviting import InvitedViewSet
-from evaluation.api.paying.lists import PanelListViewSet, TakenListViewSet
-from evaluation.api.paying.parts import PartViewSet
-from evaluation.api.paying.rules import BonusRuleViewSet
-from evaluation.api.prompts import PromptViewSet
-from evaluation.api.recruiting import ScoreRuleViewSet
-from evaluation.api.removing import ModelRemovalViewSet, RunRemovalViewSet, SetRemovalViewSet
-from evaluation.api.results import ResultViewSet
 from evaluation.api.runs import RunViewSet
 from evaluation.api.tables import TableViewSet
-from evaluation.api.triage import TriageViewSet
-from evaluation.api.trust import PlanViewSet, TrustViewSet
-from evaluation.api.waves import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
-from evaluation.api.workers import WorkerViewSet
+from evaluation.deletion.api.erasing import ErasureViewSet
+from evaluation.deletion.api.imports import ImportViewSet
+from evaluation.deletion.api.removing import (
+    ModelRemovalViewSet,
+    RunRemovalViewSet,
+    SetRemovalViewSet,
+)
+from evaluation.experts.api.audit import AuditViewSet
+from evaluation.experts.api.experts import ExpertsViewSet
+from evaluation.grading.results.api.alarms import AlarmViewSet
+from evaluation.grading.results.api.comparisons import ComparisonViewSet
+from evaluation.grading.results.api.facts import FactViewSet
+from evaluation.grading.results.api.results import ResultViewSet
+from evaluation.interim.api import InterimViewSet
+from evaluation.language_models.api.answers import ModelAnswerViewSet
+from evaluation.language_models.api.models import LanguageModelViewSet
+from evaluation.language_models.api.notes import ModelNoteViewSet
+from evaluation.language_models.api.prompts import PromptViewSet
+from evaluation.model_comparison.api import ComparingViewSet
+from evaluation.payments.api.bonuses import BonusViewSet, PanelListViewSet, TakenListViewSet
+from evaluation.payments.api.decisions import AppealViewSet, PayingViewSet
+from evaluation.payments.api.files import PayDecisionsViewSet, PayStatusesViewSet
+from evaluation.payments.api.invitations import InvitedViewSet
+from evaluation.payments.api.rules import BonusRuleViewSet, PartViewSet
+from evaluation.sample_size.api import PlanViewSet
+from evaluation.triage.api import AcceptingViewSet, TriageViewSet
+from evaluation.trust.api import TrustViewSet
+from evaluation.waves.api import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
+from evaluation.workers.api import WorkerViewSet
 
 app_name = "api"
-OF_SET = "question-sets/<uuid:set_id>"
+SET_PATH = "question-sets/<uuid:set_id>"
 
 router = SimpleRouter(use_regex_path=False)
 router.register("question-sets", QuestionSetViewSet, "question-set")
-router.register(f"{OF_SET}/passages", PassageViewSet, "passage")
-router.register(f"{OF_SET}/questions", QuestionViewSet, "question")
-router.register(f"{OF_SET}/answers", AnswerViewSet, "answer")
-router.register(f"{OF_SET}/model-answers", ModelAnswerViewSet, "model-answer")
+router.register(f"{SET_PATH}/passages", PassageViewSet, "passage")
+router.register(f"{SET_PATH}/questions", QuestionViewSet, "question")
+router.register(f"{SET_PATH}/answers", AnswerViewSet, "answer")
+router.register(f"{SET_PATH}/model-answers", ModelAnswerViewSet, "model-answer")
 router.register("language-models", LanguageModelViewSet, "language-model")
 router.register("prompts", PromptViewSet, "prompt")
 router.register("runs", RunViewSet, "run")
 router.register("workers", WorkerViewSet, "worker")
 
-OF_MODEL = "language-models/<uuid:model_id>"
+MODEL_PATH = "language-models/<uuid:model_id>"
 
 RESULTS = (
     ("", ResultViewSet, "retrieve", "run"),
@@ -121,163 +122,168 @@ EXPORTS = ("answers", "model-answers", "questions", "passages")
 
 WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
-        f"{OF_SET}/writing/",
+        f"{SET_PATH}/writing/",
         WritingViewSet,
         {"get": "retrieve", "post": "create", "patch": "partial_update"},
         "writing",
     ),
-    (f"{OF_SET}/writing/accepted/", WritingViewSet, {"get": "accepted"}, "writing-accepted"),
+    (f"{SET_PATH}/writing/accepted/", WritingViewSet, {"get": "list_accepted"}, "writing-accepted"),
     (
-        f"{OF_SET}/writing/people/",
+        f"{SET_PATH}/writing/people/",
         WritingViewSet,
-        {"get": "people", "post": "invite"},
+        {"get": "list_members", "post": "invite"},
         "writing-people",
     ),
     (
-        f"{OF_SET}/writing/people/<uuid:member_id>/",
+        f"{SET_PATH}/writing/people/<uuid:member_id>/",
         WritingViewSet,
         {"delete": "remove"},
         "writing-person",
     ),
-    (f"{OF_SET}/writing/problems/", WritingViewSet, {"get": "problems"}, "writing-problems"),
+    (f"{SET_PATH}/writing/problems/", WritingViewSet, {"get": "list_problems"}, "writing-problems"),
     (
-        f"{OF_SET}/writing/problems/<uuid:problem_id>/",
+        f"{SET_PATH}/writing/problems/<uuid:problem_id>/",
         WritingViewSet,
-        {"get": "problem", "patch": "decide"},
+        {"get": "read_problem", "patch": "decide"},
         "writing-problem",
     ),
-    (f"{OF_SET}/monitor/", MonitorViewSet, {"get": "monitor"}, "monitor"),
+    (f"{SET_PATH}/monitor/", MonitorViewSet, {"get": "read_progress"}, "monitor"),
     ("writing/", TakingPartViewSet, {"get": "list"}, "writing-list"),
     (
         "writing/<uuid:project_id>/problems/",
         TakingPartViewSet,
-        {"get": "problems", "post": "take"},
+        {"get": "list_problems", "post": "take"},
         "own-problems",
     ),
     (
         "writing/<uuid:project_id>/problems/<uuid:own_id>/",
         TakingPartViewSet,
-        {"get": "problem", "patch": "write", "delete": "give_up"},
+        {"get": "read_problem", "patch": "write", "delete": "give_up"},
         "own-problem",
     ),
-    ("writing/<uuid:project_id>/tasks/", TakingPartViewSet, {"get": "tasks"}, "check-tasks"),
+    ("writing/<uuid:project_id>/tasks/", TakingPartViewSet, {"get": "list_tasks"}, "check-tasks"),
     (
         "writing/<uuid:project_id>/tasks/<uuid:check_id>/",
         TakingPartViewSet,
-        {"get": "task", "patch": "vote"},
+        {"get": "read_task", "patch": "vote"},
         "check-task",
     ),
 )
 
-OF_COLLECTION = f"{OF_SET}/collection"
+COLLECTION_PATH = f"{SET_PATH}/collection"
 COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
-        f"{OF_COLLECTION}/",
+        f"{COLLECTION_PATH}/",
         CollectionViewSet,
         {"get": "retrieve", "post": "create", "patch": "partial_update"},
         "collection",
     ),
-    (f"{OF_COLLECTION}/state/", CollectionViewSet, {"post": "set_state"}, "collection-state"),
-    (f"{OF_COLLECTION}/places/", CollectionViewSet, {"post": "add_places"}, "collection-places"),
-    (f"{OF_COLLECTION}/links/", CollectionViewSet, {"post": "signed_links"}, "collection-links"),
+    (f"{COLLECTION_PATH}/state/", CollectionViewSet, {"post": "set_state"}, "collection-state"),
+    (f"{COLLECTION_PATH}/places/", CollectionViewSet, {"post": "add_places"}, "collection-places"),
     (
-        f"{OF_COLLECTION}/admissions/",
+        f"{COLLECTION_PATH}/links/",
         CollectionViewSet,
-        {"get": "admissions", "post": "admit"},
+        {"post": "make_signed_links"},
+        "collection-links",
+    ),
+    (
+        f"{COLLECTION_PATH}/admissions/",
+        CollectionViewSet,
+        {"get": "list_admissions", "post": "admit"},
         "collection-admissions",
     ),
     (
-        f"{OF_COLLECTION}/admissions/strike/",
+        f"{COLLECTION_PATH}/admissions/strike/",
         CollectionViewSet,
         {"post": "strike"},
         "collection-strike",
     ),
-    (f"{OF_SET}/paying/", PayingViewSet, {"get": "list"}, "paying"),
-    (f"{OF_SET}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
-    (f"{OF_SET}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
-    (f"{OF_SET}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
-    (f"{OF_SET}/paying/groups/", InvitedViewSet, {"get": "groups"}, "paying-groups"),
+    (f"{SET_PATH}/paying/", PayingViewSet, {"get": "list"}, "paying"),
+    (f"{SET_PATH}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
+    (f"{SET_PATH}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
+    (f"{SET_PATH}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
+    (f"{SET_PATH}/paying/groups/", InvitedViewSet, {"get": "groups"}, "paying-groups"),
     (
-        f"{OF_SET}/paying/people/<uuid:submission_id>/appeal/",
+        f"{SET_PATH}/paying/people/<uuid:submission_id>/appeal/",
         AppealViewSet,
         {"post": "answer"},
         "paying-appeal",
     ),
     (
-        f"{OF_SET}/paying/people/<uuid:submission_id>/appeal/noted/",
+        f"{SET_PATH}/paying/people/<uuid:submission_id>/appeal/noted/",
         AppealViewSet,
         {"post": "note"},
         "paying-appeal-noted",
     ),
-    (f"{OF_SET}/paying/bonuses/", BonusViewSet, {"get": "list"}, "paying-bonuses"),
-    (f"{OF_SET}/paying/bonuses/rounds/", BonusViewSet, {"get": "rounds"}, "paying-rounds"),
-    (f"{OF_SET}/paying/bonuses/rule/", BonusRuleViewSet, {"post": "propose"}, "paying-rule"),
-    (f"{OF_SET}/paying/bonuses/plan/", BonusRuleViewSet, {"post": "plan"}, "paying-plan"),
-    (f"{OF_SET}/paying/bonuses/confirm/", BonusViewSet, {"post": "confirm"}, "paying-confirm"),
-    (f"{OF_SET}/paying/bonuses/cancel/", BonusViewSet, {"post": "cancel"}, "paying-cancel"),
-    (f"{OF_SET}/paying/bonuses/settle/", BonusViewSet, {"post": "settle"}, "paying-settle"),
-    (f"{OF_SET}/paying/parts/", PartViewSet, {"get": "retrieve", "post": "plan"}, "paying-parts"),
+    (f"{SET_PATH}/paying/bonuses/", BonusViewSet, {"get": "list"}, "paying-bonuses"),
+    (f"{SET_PATH}/paying/bonuses/rounds/", BonusViewSet, {"get": "rounds"}, "paying-rounds"),
+    (f"{SET_PATH}/paying/bonuses/rule/", BonusRuleViewSet, {"post": "propose"}, "paying-rule"),
+    (f"{SET_PATH}/paying/bonuses/plan/", BonusRuleViewSet, {"post": "plan"}, "paying-plan"),
+    (f"{SET_PATH}/paying/bonuses/confirm/", BonusViewSet, {"post": "confirm"}, "paying-confirm"),
+    (f"{SET_PATH}/paying/bonuses/cancel/", BonusViewSet, {"post": "cancel"}, "paying-cancel"),
+    (f"{SET_PATH}/paying/bonuses/settle/", BonusViewSet, {"post": "settle"}, "paying-settle"),
+    (f"{SET_PATH}/paying/parts/", PartViewSet, {"get": "retrieve", "post": "plan"}, "paying-parts"),
     (
-        f"{OF_SET}/paying/lists/",
+        f"{SET_PATH}/paying/lists/",
         TakenListViewSet,
         {"get": "list", "post": "take"},
         "paying-lists",
     ),
     (
-        f"{OF_SET}/paying/lists/<uuid:batch_id>/",
+        f"{SET_PATH}/paying/lists/<uuid:batch_id>/",
         PanelListViewSet,
         {"get": "money"},
         "paying-list",
     ),
-    (f"{OF_SET}/paying/decisions/", PayDecisionsViewSet, {"post": "create"}, "paying-decisions"),
-    (f"{OF_SET}/paying/statuses/", PayStatusesViewSet, {"post": "create"}, "paying-statuses"),
-    (f"{OF_SET}/paying/exports/<slug:name>/", PanelListViewSet, {"get": "file"}, "paying-export"),
+    (f"{SET_PATH}/paying/decisions/", PayDecisionsViewSet, {"post": "create"}, "paying-decisions"),
+    (f"{SET_PATH}/paying/statuses/", PayStatusesViewSet, {"post": "create"}, "paying-statuses"),
+    (f"{SET_PATH}/paying/exports/<slug:name>/", PanelListViewSet, {"get": "file"}, "paying-export"),
     (
-        f"{OF_SET}/paying/people/<uuid:submission_id>/",
+        f"{SET_PATH}/paying/people/<uuid:submission_id>/",
         PayingViewSet,
         {"get": "retrieve", "post": "decide"},
         "paying-person",
     ),
     (
-        f"{OF_COLLECTION}/score-rule/",
+        f"{COLLECTION_PATH}/score-rule/",
         ScoreRuleViewSet,
         {"get": "retrieve", "put": "update", "delete": "destroy"},
         "collection-score-rule",
     ),
     (
-        f"{OF_COLLECTION}/score-rule/count/",
+        f"{COLLECTION_PATH}/score-rule/count/",
         ScoreRuleViewSet,
         {"post": "count"},
         "collection-score-count",
     ),
     (
-        f"{OF_COLLECTION}/interims/",
+        f"{COLLECTION_PATH}/interims/",
         InterimViewSet,
         {"get": "list", "post": "create"},
         "collection-interims",
     ),
-    (f"{OF_COLLECTION}/interims/latest/", InterimViewSet, {"get": "latest"}, "collection-so-far"),
+    (f"{COLLECTION_PATH}/interims/latest/", InterimViewSet, {"get": "latest"}, "collection-so-far"),
 )
 
 PICTURES: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
-        f"{OF_SET}/passages/<uuid:passage_id>/image/",
+        f"{SET_PATH}/passages/<uuid:passage_id>/image/",
         PictureViewSet,
         {"put": "put", "delete": "delete"},
         "passage-image",
     ),
-    (f"{OF_SET}/images/<uuid:image_id>/", ImageViewSet, {"get": "retrieve"}, "image"),
+    (f"{SET_PATH}/images/<uuid:image_id>/", ImageViewSet, {"get": "retrieve"}, "image"),
 )
 
 TRANSLATIONS: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
-        f"{OF_SET}/translations/",
+        f"{SET_PATH}/translations/",
         TranslationViewSet,
-        {"get": "languages", "post": "add"},
+        {"get": "list_languages", "post": "add"},
         "translations",
     ),
     (
-        f"{OF_SET}/translations/<slug:language>/",
+        f"{SET_PATH}/translations/<slug:language>/",
         TranslationViewSet,
         {"get": "retrieve", "patch": "partial_update", "delete": "destroy"},
         "translation",
@@ -285,11 +291,11 @@ TRANSLATIONS: tuple[tuple[str, type, dict[str, str], str], ...] = (
 )
 
 REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
-    (f"{place}/{end}/", view, methods, f"{name}-{end}")
-    for place, view, name in (
-        (OF_SET, SetRemovalViewSet, "question-set"),
+    (f"{prefix}/{end}/", view, methods, f"{name}-{end}")
+    for prefix, view, name in (
+        (SET_PATH, SetRemovalViewSet, "question-set"),
         ("runs/<uuid:run_id>", RunRemovalViewSet, "run"),
-        (OF_MODEL, ModelRemovalViewSet, "language-model"),
+        (MODEL_PATH, ModelRemovalViewSet, "language-model"),
     )
     for end, methods in (
         ("archive", {"post": "archive"}),
@@ -299,9 +305,9 @@ REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
 )
 
 UNDOING: tuple[tuple[str, type, dict[str, str], str], ...] = (
-    (f"{OF_SET}/imports/", ImportViewSet, {"get": "list"}, "imports"),
+    (f"{SET_PATH}/imports/", ImportViewSet, {"get": "list"}, "imports"),
     (
-        f"{OF_SET}/imports/<uuid:import_id>/undoing/",
+        f"{SET_PATH}/imports/<uuid:import_id>/undoing/",
         ImportViewSet,
         {"get": "hanging", "post": "undo"},
         "import-undoing",
@@ -322,15 +328,15 @@ NOTES: tuple[tuple[str, type, dict[str, str], str], ...] = (
         {"delete": "remove_note"},
         "worker-note",
     ),
-    (f"{OF_MODEL}/history/", ModelNoteViewSet, {"get": "history"}, "language-model-history"),
+    (f"{MODEL_PATH}/history/", ModelNoteViewSet, {"get": "history"}, "language-model-history"),
     (
-        f"{OF_MODEL}/notes/",
+        f"{MODEL_PATH}/notes/",
         ModelNoteViewSet,
         {"get": "notes", "post": "note"},
         "language-model-notes",
     ),
     (
-        f"{OF_MODEL}/notes/<uuid:model_note_id>/",
+        f"{MODEL_PATH}/notes/<uuid:model_note_id>/",
         ModelNoteViewSet,
         {"delete": "remove_note"},
         "language-model-note",
@@ -352,29 +358,29 @@ version_1 = [
     ),
     *(
         path(
-            f"{OF_SET}/exports/{what}/",
+            f"{SET_PATH}/exports/{what}/",
             ExportViewSet.as_view({"get": what.replace("-", "_")}),
             name=f"export-{what}",
         )
         for what in EXPORTS
     ),
     path(
-        f"{OF_SET}/waves/",
+        f"{SET_PATH}/waves/",
         WaveViewSet.as_view({"post": "create"}),
         name="question-set-waves",
     ),
     path(
-        f"{OF_SET}/earlier-wave/",
+        f"{SET_PATH}/earlier-wave/",
         EarlierWaveViewSet.as_view({"get": "retrieve", "put": "link", "delete": "unlink"}),
         name="question-set-earlier-wave",
     ),
     path(
-        f"{OF_SET}/earlier-wave/replies/",
+        f"{SET_PATH}/earlier-wave/replies/",
         EarlierWaveViewSet.as_view({"post": "replies"}),
         name="question-set-earlier-wave-replies",
     ),
     path(
-        f"{OF_SET}/leaderboard/",
+        f"{SET_PATH}/leaderboard/",
         ComparingViewSet.as_view({"get": "of_set"}),
         name="question-set-leaderboard",
     ),
@@ -407,9 +413,9 @@ version_1 = [
         )
         for end, view, methods, name in TRIAGE
     ),
-    path(f"{OF_SET}/judging/", JudgingViewSet.as_view({"get": "queues"}), name="judging"),
+    path(f"{SET_PATH}/judging/", JudgingViewSet.as_view({"get": "queues"}), name="judging"),
     path(
-        f"{OF_SET}/judging/<uuid:task_id>/",
+        f"{SET_PATH}/judging/<uuid:task_id>/",
         JudgingViewSet.as_view({"get": "task", "patch": "judge", "delete": "undo"}),
         name="judge",
     ),
@@ -429,6 +435,6 @@ version_1 = [
 ]
 urlpatterns = [
     path("v1/", include(version_1)),
-    # An address of the API that is none has a problem document too.
+    # Unknown URLs below /api/ also return a problem document.
     re_path("", NowhereView.as_view(), name="nowhere"),
 ]

@@ -1,22 +1,62 @@
-"""Django's entry for the site itself: its commands, its checks, its Celery."""
+"""Django app configurations of the site and of its admin."""
+
+from typing import Any
 
 from django.apps import AppConfig
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core.checks import CheckMessage, Tags, register
+from django.db.models.signals import pre_migrate
 
 
 class CrowdgradeConfig(AppConfig):
-    """The site."""
+    """The app with the site's commands, checks and Celery app."""
 
     name = "crowdgrade"
 
     def ready(self) -> None:
-        """Make the Celery app the current one, so that tasks know their broker; add the checks."""
+        """Import the Celery app, so that tasks use its broker, and register the checks."""
         from crowdgrade import celery, checks
 
-        _ = celery.app, checks.demo_stays_here
+        _ = celery.app, checks.check_demo_is_local
+        # For all apps: the first one sends the signal before anything is changed.
+        pre_migrate.connect(refuse_too_old, dispatch_uid="crowdgrade.upgrades")
 
 
-class CrowdgradeAdminConfig(AdminConfig):
-    """Django's admin, with our pages in it."""
+def refuse_too_old(using: str, **sent: Any) -> None:
+    """Raise `CommandError` before a database is migrated that this version cannot upgrade."""
+    from crowdgrade import upgrades
+
+    upgrades.refuse_too_old(using)
+
+
+class CrowdgradeAdminConfig(SimpleAdminConfig):
+    """Django's admin with `CrowdgradeAdminSite`.
+
+    The `admin` modules are loaded only by the URLs and the checks (`load_admin`). They import the
+    theme, all forms and template tags, which most commands do not need.
+    """
 
     default_site = "crowdgrade.admin_site.CrowdgradeAdminSite"
+
+    def ready(self) -> None:
+        """Register Django's checks of the admin, the second with the modules loaded."""
+        register(check_dependencies, Tags.admin)
+        register(check_loaded_admin, Tags.admin)
+
+
+def load_admin() -> None:
+    """Load the `admin` module of each app, which registers its models; a second call does nothing.
+
+    Raises what a module raises.
+    """
+    from django.contrib import admin
+
+    admin.autodiscover()
+
+
+def check_loaded_admin(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Return the messages of Django's check of the registered admin classes."""
+    load_admin()
+    messages: list[CheckMessage] = check_admin_app(app_configs, **options)
+    return messages

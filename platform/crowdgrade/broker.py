@@ -1,8 +1,9 @@
-"""The embedded broker: kombu's messages in files, which a full disk or a kill never leaves torn.
+"""The embedded broker: kombu's file transport with atomic writes.
 
-A message, and the list of who listens, appears as a whole or not at all. What is torn all the same
-(by an older version, or by hand) is put away and told, for a doorbell that rang in vain costs
-seconds, and a worker that ends over it again and again costs every run.
+A message file, and the table of queues of an exchange, is written completely or not at all, even if
+the disk is full or the process is killed. A damaged file (of an older version, or edited by hand)
+is removed with a warning: a lost message delays a run by seconds, while a background process that
+fails on it repeatedly stops every run.
 """
 
 from __future__ import annotations
@@ -22,37 +23,40 @@ from kombu.transport import filesystem
 from kombu.transport.filesystem import exchange_queue_t
 from kombu.utils.json import dumps, loads
 
-from crowdgrade.home import private_folder
+from crowdgrade.home import create_private_folder
 
 logger = logging.getLogger(__name__)
 
-# Ends what is being written: neither a message nor a list.
+# Suffix of a file that is being written; readers ignore it.
 UNFINISHED = ".tmp"
 
 
 class Channel(filesystem.Channel):
-    """Reads and writes the files of kombu's transport of that name; either may do the other's."""
+    """Reads and writes the same files as kombu's `filesystem` channel."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        private_folder(Path(self.data_folder_in))
+        create_private_folder(Path(self.data_folder_in))
 
-    # (The library's own types disagree on these three among themselves.)
+    # The library's types of these three methods contradict each other.
     def _put(  # type: ignore[override]
         self, queue: str, payload: dict[str, Any], **_: Any
     ) -> None:
-        """Add a message, last in its queue; a connection's error where the disk takes it not."""
+        """Append a message to a queue; raises `RecoverableConnectionError` if it cannot be written.
+
+        File names begin with the monotonic time, so that sorting them gives the order.
+        """
         name = f"{time.monotonic_ns():020}_{uuid.uuid4()}.{queue}.msg"
-        _write(Path(self.data_folder_out) / name, payload)
+        _write_file(Path(self.data_folder_out) / name, payload)
 
     def _get(self, queue: str) -> dict[str, Any]:  # type: ignore[override]
-        """Take the first message that can be read; raises Empty where there is none."""
+        """Remove and return the first readable message of a queue; raises Empty without one."""
         for path in sorted(Path(self.data_folder_in).iterdir()):
             if path.name.partition(".")[2] != f"{queue}.msg":
                 continue
             try:
                 written = path.read_bytes()
-                # Of two workers that read it only one can take it away.
+                # If two background processes read the file, only one can unlink it.
                 path.unlink()
             except OSError:
                 continue
@@ -68,69 +72,73 @@ class Channel(filesystem.Channel):
     def get_table(  # type: ignore[override]
         self, exchange: str
     ) -> list[exchange_queue_t]:
-        """Return who listens to an exchange; nobody where the list is torn."""
-        return _read(self._path(exchange))
+        """Return the queues bound to an exchange; [] if their table is damaged."""
+        return _read_table(self._build_path(exchange))
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
+        """Add a queue to the table of an exchange."""
         entry = exchange_queue_t(routing_key or "", pattern or "", queue or "")
-        with self._changed(exchange) as table:
+        with self._update_table(exchange) as table:
             if entry not in table:
                 table.insert(0, entry)
 
     def _delete(
         self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any
     ) -> None:
-        # Not kombu's own, which writes in place; what stands above it empties the queue.
+        """Delete a queue with its messages, and remove it from the table of its exchange."""
+        # Skips kombu's `filesystem` method, which writes in place; its parent empties the queue.
         super(filesystem.Channel, self)._delete(
             queue, exchange, routing_key, pattern, *args, **kwargs
         )
         entry = exchange_queue_t(routing_key or "", pattern or "", queue or "")
-        with self._changed(exchange) as table:
+        with self._update_table(exchange) as table:
             if entry in table:
                 table.remove(entry)
 
-    def _path(self, exchange: str) -> Path:
-        """Return where an exchange's list is; kombu refuses names that lead elsewhere."""
+    def _build_path(self, exchange: str) -> Path:
+        """Return the path of an exchange's table; kombu refuses names that leave the folder."""
         path: Path = self._exchange_file(exchange)  # type: ignore[attr-defined]
         return path
 
     @contextlib.contextmanager
-    def _changed(self, exchange: str) -> Iterator[list[exchange_queue_t]]:
-        """Hand out the list of an exchange, and keep what the block makes of it."""
-        path = self._path(exchange)
+    def _update_table(self, exchange: str) -> Iterator[list[exchange_queue_t]]:
+        """Yield the table of an exchange under a lock; write it if the block changed it."""
+        path = self._build_path(exchange)
         try:
-            private_folder(path.parent)
+            create_private_folder(path.parent)
+            # A separate lock file, because the table itself is replaced by renaming.
             with (path.parent / ".lock").open("a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                table = _read(path)
+                table = _read_table(path)
                 before = list(table)
                 yield table
                 if table != before:
-                    _write(path, table)
+                    _write_file(path, table)
         except OSError as error:
-            raise _refused(path, error) from error
+            raise _build_error(path, error) from error
 
 
 class Transport(filesystem.Transport):
-    """Kombu's `filesystem`, with files that are whole."""
+    """Kombu's `filesystem` transport with atomic writes."""
 
     Channel = Channel
 
 
-def _read(path: Path) -> list[exchange_queue_t]:
+def _read_table(path: Path) -> list[exchange_queue_t]:
+    """Return the queues in a table file; [] if it does not exist or is damaged."""
     try:
         return [exchange_queue_t(*entry) for entry in loads(path.read_bytes())]
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise _refused(path, error) from error
+        raise _build_error(path, error) from error
     except (ValueError, TypeError):
         logger.warning("a list of queues that was torn is written anew: %s", path)
         return []
 
 
-def _write(path: Path, content: Any) -> None:
-    """Have the file appear with all of its content; else raise, and leave none."""
+def _write_file(path: Path, content: Any) -> None:
+    """Write a file atomically, by renaming; on an error leave no file and raise."""
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}{UNFINISHED}")
     try:
         try:
@@ -140,9 +148,9 @@ def _write(path: Path, content: Any) -> None:
         finally:
             fresh.unlink(missing_ok=True)
     except OSError as error:
-        raise _refused(path, error) from error
+        raise _build_error(path, error) from error
 
 
-def _refused(path: Path, error: OSError) -> RecoverableConnectionError:
-    """Return the error after which kombu and its workers try again, which this one deserves."""
+def _build_error(path: Path, error: OSError) -> RecoverableConnectionError:
+    """Return an error after which kombu tries again, because the file may be writable later."""
     return RecoverableConnectionError(f"{path}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""The Celery app: a doorbell for work that is in the database (see evaluation.background)."""
+"""The Celery app. Tasks only wake a background process; the work is in the database."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ app.autodiscover_tasks(["evaluation"])
 
 
 @celeryd_init.connect
-def end_with_the_supervisor(**_: Any) -> None:
-    """Do not outlive the process that keeps the worker running, and read no input."""
-    lifeline.follow()
+def follow_supervisor(**_: Any) -> None:
+    """End with the supervisor, and close standard input."""
+    lifeline.follow_supervisor()
     lifeline.close_input()
 
 
 @worker_init.connect
-def divide(**_: Any) -> None:
-    """Leave what waits for servers to a process beside this one, here and in its children."""
+def separate_asking(**_: Any) -> None:
+    """Leave requests to model servers to a separate process, here and in children."""
     from evaluation.background import asking
 
     asking.divide()
@@ -41,7 +41,7 @@ def divide(**_: Any) -> None:
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
-    """Have the process that works watched, so that no turn holds it for ever."""
+    """Start the watchdog of the working process, so that no step blocks it forever."""
     from evaluation.background import guarding
 
     guarding.start()
@@ -49,7 +49,7 @@ def guard(**_: Any) -> None:
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
-    """Say that a worker listens, as long as it does, and start the process that asks."""
+    """Report that a background process is running; start the process that asks models."""
     from evaluation.background import asking, liveness
 
     asking.start()
@@ -58,7 +58,7 @@ def announce(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def end_asking(**_: Any) -> None:
-    """Have the process that asks end, too, while this one finishes its turn."""
+    """Stop the process that asks models, while this one finishes its step."""
     from evaluation.background import asking
 
     asking.stop()
@@ -66,7 +66,7 @@ def end_asking(**_: Any) -> None:
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
-    """Say that it listens no more, and wait for the process that asks."""
+    """Report that the background process has ended; wait for the process that asks models."""
     from evaluation.background import asking, liveness
 
     asking.stop()

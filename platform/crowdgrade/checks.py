@@ -1,4 +1,4 @@
-"""Combinations of settings that must not go live."""
+"""System checks that refuse unsafe combinations of settings."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
-# In the folder of local state: what it holds is the demo's.
+# Name of a file in the folder of local state that marks it as the demo's.
 DEMO_MARK = "demo"
 
 
 @register()
-def demo_stays_here(**_: Any) -> list[CheckMessage]:
-    """Refuse to serve the demo's database, whose data is made up, to other machines."""
+def check_demo_is_local(**_: Any) -> list[CheckMessage]:
+    """Return an error if the demo's database would be served to other machines."""
     others = [host for host in settings.ALLOWED_HOSTS if host not in LOOPBACK]
     if not (settings.HOME / DEMO_MARK).exists() or not others:
         return []

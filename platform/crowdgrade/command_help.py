@@ -1,4 +1,4 @@
-"""The list of commands that ``manage.py help`` prints: Crowdgrade's in groups, Django's below."""
+"""The list of commands that ``manage.py help`` prints: Crowdgrade's in groups, then Django's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.core.management import ManagementUtility, get_commands
 
-OWN = ("annotations", "crowdgrade", "evaluation")
+OWN_APPS = ("annotations", "crowdgrade", "evaluation")
 """The apps whose commands are Crowdgrade's."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Run the site": ("demo", "up", "local_model", "api_token"),
@@ -33,24 +33,24 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Measure and record": ("benchmark", "record_demo"),
 }
-"""Crowdgrade's commands by what they are for; `tests/crowdgrade/test_command_help.py` holds that
-each is in one group."""
+"""Crowdgrade's commands by purpose; a test checks that each is in exactly one group."""
 
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 class CommandLine(ManagementUtility):
-    """Django's command line with a list of commands that says what each is for."""
+    """Django's command line, with a summary of each command in the list of commands."""
 
     def main_help_text(self, commands_only: bool = False) -> str:
-        """Return the list of commands; with `commands_only` their names alone, as Django has it."""
+        """Return the list of commands with summaries; names only with `commands_only`."""
         if commands_only:
             return str(super().main_help_text(commands_only=True))
         width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
-        return "\n".join(_lines(self.prog_name, get_commands(), width))
+        return "\n".join(_list_commands(self.prog_name, get_commands(), width))
 
 
-def _lines(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
+def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
+    """Yield the lines of the list; `commands` maps names to apps, `width` is in characters."""
     yield f"Type '{program} help COMMAND' for the options of a command."
     for group, names in GROUPS.items():
         yield ""
@@ -58,7 +58,7 @@ def _lines(program: str, commands: Mapping[str, str], width: int) -> Iterator[st
         for name in names:
             if name in commands:
                 first = textwrap.shorten(
-                    summary(commands[name], name), width - 27, placeholder=" ..."
+                    read_summary(commands[name], name), width - 27, placeholder=" ..."
                 )
                 yield f"  {name:<24} {first}"
     yield ""
@@ -74,28 +74,30 @@ def _lines(program: str, commands: Mapping[str, str], width: int) -> Iterator[st
 
 
 def is_own(app: str) -> bool:
-    """Return whether an app is Crowdgrade's."""
-    return app in OWN
+    """Whether an app is one of Crowdgrade's."""
+    return app in OWN_APPS
 
 
-def summary(app: str, name: str) -> str:
-    """Return the first sentence of the help of a command, without importing its module.
+def read_summary(app: str, name: str) -> str:
+    """Return the first sentence of a command's help, without importing its module (slow).
 
-    "" for a command whose help is no literal text.
+    Returns "" if the help is not a literal string.
     """
-    found = find_spec(f"{app}.management.commands.{name}")
-    if found is None or found.origin is None:
+    spec = find_spec(f"{app}.management.commands.{name}")
+    if spec is None or spec.origin is None:
         return ""
-    module = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
-    return _first_sentence(_help_in(module.body))
+    module = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return _cut_first_sentence(_find_help(module.body))
 
 
-def _help_in(statements: Sequence[ast.stmt]) -> str:
+def _find_help(statements: Sequence[ast.stmt]) -> str:
+    """Return the literal that is assigned to `help` in the class `Command`; "" without one."""
     for statement in statements:
         if isinstance(statement, ast.ClassDef) and statement.name == "Command":
-            return _help_in(statement.body)
+            return _find_help(statement.body)
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "help":
             value = statement.value
+            # Of a concatenation the leftmost literal contains the first sentence.
             while isinstance(value, ast.BinOp):
                 value = value.left
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -103,7 +105,8 @@ def _help_in(statements: Sequence[ast.stmt]) -> str:
     return ""
 
 
-def _first_sentence(text: str) -> str:
+def _cut_first_sentence(text: str) -> str:
+    """Return the text up to the first ".", ";" or ":", without parentheses."""
     text = _ASIDE.sub("", text)
     for end in (". ", "; ", ": "):
         text = text.partition(end)[0]

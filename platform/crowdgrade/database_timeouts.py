@@ -1,18 +1,17 @@
-"""How long a web process waits for an answer of PostgreSQL: a silent database is told as lost."""
+"""Time limits of PostgreSQL connections, so that a silent database counts as lost."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import psycopg
 from django.db.backends.signals import connection_created
 
 ANSWER_SECONDS = 20.0
-"""For one statement of a request. Commands and background processes wait as long as it takes."""
+"""Limit for one statement of a web request. Commands and background processes have none."""
 CONNECT_SECONDS = 5
-"""Until a connection is there; every process."""
+"""Limit for opening a connection, in every process."""
 LOST_SECONDS = 10
-"""Until a connection whose other side acknowledges nothing is given up; every process."""
+"""Limit for a connection whose other side acknowledges nothing, in every process."""
 OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": LOST_SECONDS,
@@ -24,28 +23,32 @@ OPTIONS = {
 
 
 def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
-    """Have a connection of psycopg wait so long for an answer, and end where none comes.
+    """Limit how long a psycopg connection waits for an answer.
 
-    Raises psycopg's OperationalError then, as a connection that the server ended does.
+    After `seconds` the connection is closed and raises OperationalError, as if the server had
+    closed it.
     """
+    import psycopg  # here, because settings import this module, and SQLite needs no driver
+
     wait = connection.wait
 
-    def wait_for_a_while(generator: Any, *args: Any, **named: Any) -> Any:
+    def wait_with_timeout(generator: Any, *args: Any, **named: Any) -> Any:
         try:
             return wait(generator, *args, **named | {"timeout": seconds})
         except psycopg.errors._WaitTimeout as error:
-            # What the server still answers would be taken for the answer to the next statement.
+            # A late answer would be read as the answer to the next statement.
             connection.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {seconds:g} s") from error
 
-    connection.wait = wait_for_a_while
+    connection.wait = wait_with_timeout
 
 
 def bound_new_connections() -> None:
-    """Bound the waiting of every connection that this process opens from now on."""
+    """Apply `bound_waiting` to every connection that this process opens from now on."""
     connection_created.connect(_bound, dispatch_uid="database_timeouts")
 
 
 def _bound(connection: Any, **_: Any) -> None:
+    """Apply `bound_waiting` to a new connection of PostgreSQL (a signal receiver)."""
     if connection.vendor == "postgresql":
         bound_waiting(connection.connection)

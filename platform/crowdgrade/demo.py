@@ -1,4 +1,4 @@
-"""The demo installation: its own folder, its own database, made-up people, a real grading."""
+"""The demo: its own folder and database, with invented workers and a real grading run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations import demo
 from annotations.exchange.importing import import_answers, import_passages, import_questions
 from annotations.models import QuestionSet
 from crowdgrade.checks import DEMO_MARK
-from crowdgrade.home import private_folder
+from crowdgrade.home import create_private_folder
 from evaluation.background.doorbell import ring_on_commit
 from evaluation.imports import import_model_answers
 from evaluation.models import LanguageModel, Run
@@ -24,38 +24,38 @@ LOGIN_FILE = "login"
 SET_NAME = "Demo: tides and the telegraph"
 
 
-def environment() -> dict[str, str]:
-    """Return an environment in which everything is the demo's own, whatever ours says."""
-    ours = {
+def build_environment() -> dict[str, str]:
+    """Return the environment variables of the demo: its own home, default database and broker."""
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS")
     }
     home = str(settings.DEMO_HOME)
-    return {**ours, "CROWDGRADE_HOME": home, "CROWDGRADE_DEMO_HOME": home}
+    return {**inherited, "CROWDGRADE_HOME": home, "CROWDGRADE_DEMO_HOME": home}
 
 
 def prepare_home() -> Path:
-    """Make the demo's folder, mode 700, and mark it, so that it is served on this machine only."""
-    home = private_folder(settings.HOME)
+    """Create and return the demo's folder (mode 700), marked so that no other host is served."""
+    home = create_private_folder(settings.HOME)
     home.chmod(0o700)
     (home / DEMO_MARK).touch(mode=0o600)
     return home
 
 
 def ensure_login(home: Path) -> None:
-    """Make the demo's user with a random password, stored in a file (mode 600)."""
+    """Create the demo's user, if needed, with a random password in a file (mode 600)."""
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
         return
     password = secrets.token_urlsafe(12)
-    with open(home / LOGIN_FILE, "w", opener=_private, encoding="utf-8") as file:
+    with open(home / LOGIN_FILE, "w", opener=_open_private, encoding="utf-8") as file:
         file.write(f"username: {USERNAME}\npassword: {password}\n")
     get_user_model().objects.create_superuser(username=USERNAME, password=password)
 
 
-def stored_password(home: Path) -> str | None:
-    """Return the password that the demo's user was made with; None where its file is gone."""
+def read_password(home: Path) -> str | None:
+    """Return the demo user's first password; None if its file is gone."""
     try:
         lines = (home / LOGIN_FILE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -63,7 +63,8 @@ def stored_password(home: Path) -> str | None:
     return next((line.partition(": ")[2] for line in lines if line.startswith("password: ")), None)
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
+    """Open a file with mode 600, whatever the umask or an existing file's mode (an opener)."""
     handle = os.open(path, flags, 0o600)
     os.fchmod(handle, 0o600)
     return handle
@@ -71,7 +72,7 @@ def _private(path: str, flags: int) -> int:
 
 @transaction.atomic
 def load() -> QuestionSet:
-    """Load the demo's passages, questions and answers; what is there already stays as it is."""
+    """Import the demo's passages, questions and answers; existing rows stay as they are."""
     owner = get_user_model()._default_manager.get(username=USERNAME)
     question_set, _ = QuestionSet.objects.get_or_create(
         owner=owner, name=SET_NAME, defaults={"notice": demo.LABEL, "language": "en"}
@@ -81,7 +82,7 @@ def load() -> QuestionSet:
         import_questions(question_set, demo.QUESTIONS)
     import_answers(question_set, demo.ANSWERS)
     import_model_answers(question_set, demo.MODEL_ANSWERS)
-    # The recorded ones; not those that somebody registered to have them asked.
+    # Only models with recorded answers; a model that a user registered has a `spec`.
     recorded = LanguageModel.objects.filter(owner=owner, notice="", spec="")
     recorded.update(notice=demo.MODEL_LABEL)
     return question_set
@@ -89,7 +90,7 @@ def load() -> QuestionSet:
 
 @transaction.atomic
 def ensure_run(question_set: QuestionSet) -> Run:
-    """Return the set's newest run that is done or under way; queue one if there is none."""
+    """Return the newest run that is queued, running or done; queue one if there is none."""
     version = question_set.latest_version()
     assert version is not None
     usable = (Run.State.QUEUED, Run.State.RUNNING, Run.State.DONE)

@@ -1,4 +1,4 @@
-"""A cache in files that all processes of a machine share; where requests are counted."""
+"""File cache that all processes of a machine share; rate limits are counted in it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.core.cache.backends.filebased import FileBasedCache
 
 
 class FileCache(FileBasedCache):
-    """Django's, but that the folder (mode 700) appears with what is first kept in it.
+    """Django's file cache, which creates its folder (mode 700) only with the first entry.
 
-    Commands that count nothing leave nothing behind; Django's system checks make every cache.
+    Django's system checks instantiate every cache; a command must not create the folder by that.
     """
 
     def __init__(self, folder: str, options: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""The first account of a new site, made on a page that asks for a code.
+"""Page that creates the first account of a new site, protected by a code.
 
-`manage.py up` prints the code where no account exists. It lies in a file of the site's folder,
-which its owner alone may read, and is removed with the first account.
+`manage.py up` prints the code if no account exists. The code is in a file of the site's folder that
+only its owner can read; creating the account deletes it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from crowdgrade.home import private_folder
+from crowdgrade.home import create_private_folder
 
 CODE_FILE = "first_account_code"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def is_needed() -> bool:
-    """Return whether the site has no account yet."""
+    """Whether the site has no account yet."""
     return not User.objects.exists()
 
 
 def ensure_code(home: Path) -> str:
-    """Return the code of the first account, made and stored in `home` (mode 600) where it is not.
+    """Return the code of the first account; create its file in `home` (mode 600) if needed.
 
-    A code that a process left there stays valid, so that a link printed before still works.
+    An existing code stays valid, so that a link printed earlier still works.
     """
-    path = private_folder(home) / CODE_FILE
+    path = create_private_folder(home) / CODE_FILE
     try:
+        # O_EXCL: of two processes one creates the file, the other reads it.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text(encoding="ascii").strip()
@@ -52,13 +53,22 @@ def ensure_code(home: Path) -> str:
     return code
 
 
-def link(site: str, code: str) -> str:
-    """Return the address of the page with the code in it; `site` ends without a slash."""
+def build_link(site: str, code: str) -> str:
+    """Return the URL of the first-account page with the code; `site` has no slash at the end."""
     return f"{site}{reverse('admin:first-account')}?code={code}"
 
 
-class FirstAccountForm(UserCreationForm):  # type: ignore[type-arg]
-    """Name and password of the first account, and the code of the terminal."""
+class AccountForm(UserCreationForm):  # type: ignore[type-arg]
+    """Name and password of a new account."""
+
+    class Meta(UserCreationForm.Meta):
+        """Labels as on the sign-in page."""
+
+        labels: ClassVar = {"username": "User name"}
+
+
+class FirstAccountForm(AccountForm):
+    """User name and password of the first account, and the code printed in the terminal."""
 
     code = forms.CharField(
         label="Code",
@@ -69,15 +79,11 @@ class FirstAccountForm(UserCreationForm):  # type: ignore[type-arg]
     )
     field_order = ("code", "username", "password1", "password2")
 
-    class Meta(UserCreationForm.Meta):
-        """Names the model; the labels are those of the sign-in page."""
-
-        labels: ClassVar = {"username": "User name"}
-
     def clean_code(self) -> str:
-        """Refuse a code that is not the site's."""
+        """Return the code; refuse one that is not the site's."""
         code: str = self.cleaned_data["code"]
-        if not secrets.compare_digest(code.encode(), _stored_code(settings.HOME).encode()):
+        # Constant time: the duration must not reveal how much of a guess is right.
+        if not secrets.compare_digest(code.encode(), _read_code(settings.HOME).encode()):
             raise forms.ValidationError(
                 "This is not the code of this site. Start “manage.py up” again and take the code "
                 "from the link that it prints.",
@@ -88,8 +94,8 @@ class FirstAccountForm(UserCreationForm):  # type: ignore[type-arg]
 
 @never_cache
 @sensitive_post_parameters()
-def first_account(request: HttpRequest) -> HttpResponse:
-    """Make the operator's account of a site that has none; 404 where there is an account."""
+def create_first_account(request: HttpRequest) -> HttpResponse:
+    """Show the form; POST creates an operator's account. 404 if the site has an account."""
     if not is_needed():
         raise Http404
     form = FirstAccountForm(request.POST or None, initial={"code": request.GET.get("code", "")})
@@ -102,7 +108,7 @@ def first_account(request: HttpRequest) -> HttpResponse:
             user = form.save(commit=False)
             user.is_staff = user.is_superuser = True
             user.save()
-            # Last: what fails before leaves the code, and of two requests one finds no file.
+            # Last: an earlier failure keeps the code, and of two requests one finds no file.
             (settings.HOME / CODE_FILE).unlink()
     except FileNotFoundError:
         raise Http404 from None
@@ -111,8 +117,8 @@ def first_account(request: HttpRequest) -> HttpResponse:
     return redirect("admin:index")
 
 
-def _stored_code(home: Path) -> str:
-    """Return the code in the folder; a random one where there is none."""
+def _read_code(home: Path) -> str:
+    """Return the stored code; without a file a random one, which no request can match."""
     try:
         return (home / CODE_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:

@@ -1,34 +1,36 @@
-"""The folder of local state (`var/`): made when something is first kept, for its owner only."""
+"""The folder of local state (`var/`), created on first use and readable by its owner only."""
 
 import contextlib
 import os
 import secrets
 from pathlib import Path
 
-KEPT_AS = "secret_key"
+KEY_FILE = "secret_key"
 
 
-def private_folder(path: Path) -> Path:
-    """The folder, made with mode 700 if it was not there; an existing one is left as it is."""
+def create_private_folder(path: Path) -> Path:
+    """Create a folder with mode 700 if it does not exist; return its path."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
-def kept_secret_key(home: Path) -> str:
-    """The secret key of this installation, made at the first call and kept in `home` (mode 600).
+def load_secret_key(home: Path) -> str:
+    """Return the installation's secret key, created on the first call in `home` (mode 600).
 
-    Several processes may start at once: one of them makes the key, all get the same.
+    If several processes start at once, one of them creates the key and all return the same.
+    Raises RuntimeError if the file has fewer than 32 characters.
     """
-    path = home / KEPT_AS
+    path = home / KEY_FILE
     if not path.exists():
-        private_folder(home)
-        # Linked, not renamed: the name appears with its content, and never replaces another key.
-        fresh = home / f".{KEPT_AS}.{os.getpid()}.{secrets.token_hex(4)}"
+        create_private_folder(home)
+        # A hard link, because it is atomic and, unlike renaming, never replaces an existing key.
+        fresh = home / f".{KEY_FILE}.{os.getpid()}.{secrets.token_hex(4)}"
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_urlsafe(48))
                 file.flush()
+                # On disk before the link makes it visible: a used key must not get lost.
                 os.fsync(file.fileno())
             with contextlib.suppress(FileExistsError):
                 os.link(fresh, path)

@@ -1,7 +1,7 @@
-"""A child of the supervisor ends with it, also where that was killed and could not say so.
+"""Ends a child of the supervisor when the supervisor ends, even if that was killed.
 
-The supervisor holds the other end of the child's standard input and never writes to it: what ends
-it, however it died, is the kernel closing its files.
+The child's standard input is a pipe to which the supervisor never writes. However the supervisor
+ends, the kernel closes the pipe, and the child reads the end of the file.
 """
 
 from __future__ import annotations
@@ -10,33 +10,34 @@ import os
 import signal
 import threading
 
-# Set for the supervisor's children only: other processes may have an empty standard input.
+# Only the supervisor's children have it: any process may have an empty standard input.
 VARIABLE = "CROWDGRADE_LIFELINE"
 
 
-def follow() -> None:
-    """End this process (as SIGTERM does) once the supervisor that started it is gone.
+def follow_supervisor() -> None:
+    """Send SIGTERM to this process once the supervisor that started it has ended.
 
-    Whoever follows has no standard input from then on: a library that asks a question there gets
-    the end of it at once, instead of waiting for ever for somebody who is not there.
+    Standard input is empty afterwards, so that a library that reads it does not wait forever. Does
+    nothing in a process that no supervisor started.
     """
     if os.environ.pop(VARIABLE, ""):
-        line = os.dup(0)  # not inherited by children
+        pipe = os.dup(0)  # not inherited by children
         close_input()
-        threading.Thread(target=_wait, args=(line,), name="lifeline", daemon=True).start()
+        threading.Thread(target=_wait, args=(pipe,), name="lifeline", daemon=True).start()
 
 
 def close_input() -> None:
-    """Read nothing from the standard input any more: it is empty from now on."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    """Make standard input empty, by opening /dev/null in its place."""
+    devnull = os.open(os.devnull, os.O_RDONLY)
     try:
-        os.dup2(nothing, 0)
+        os.dup2(devnull, 0)
     finally:
-        os.close(nothing)
+        os.close(devnull)
 
 
-def _wait(line: int) -> None:
-    # By the system's call: a reader of Python's would hold the lock of an object that others use.
-    while os.read(line, 1):
+def _wait(pipe: int) -> None:
+    """Wait for the end of the pipe, then send SIGTERM to this process."""
+    # `os.read`, because a Python file object would hold its lock while it blocks.
+    while os.read(pipe, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

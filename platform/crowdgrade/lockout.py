@@ -1,4 +1,4 @@
-"""Who is locked out of signing in: beside django-axes' count for a name, one of names."""
+"""Lockout after failed sign-ins: django-axes' limit for a name, and a limit of names."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from django.utils import timezone
 
 
 class LockoutHandler(AxesDatabaseHandler):
-    """Counts wrong passwords for a name from an address, and names tried from an address.
+    """Counts failures for a name from an address, and different names from an address.
 
-    Who tries one likely password for many names never meets the first limit. Names that signed in
-    in the end do not count.
+    The second count stops attacks that try one password with many names, which never reach the
+    limit of one name. Names that signed in successfully do not count.
     """
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
-        """Return the failures of the name; as many as lock it out where too many were tried."""
+        """Return the failures of a name; at least the limit if too many names were tried."""
         failures = int(super().get_failures(request, credentials))
-        tried = AccessAttempt.objects.filter(
+        attempts = AccessAttempt.objects.filter(
             ip_address=get_client_ip_address(request),
             attempt_time__gt=timezone.now() - settings.AXES_COOLOFF_TIME,
         )
-        if tried.values("username").distinct().count() < settings.LOCKOUT_NAMES:
+        if attempts.values("username").distinct().count() < settings.LOCKOUT_NAMES:
             return failures
         return max(failures, int(get_failure_limit(request, credentials)))

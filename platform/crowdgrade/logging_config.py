@@ -1,4 +1,4 @@
-"""Where what is logged goes: to the output of the process, with the request's id."""
+"""Logging configuration: records go to standard error, with the request's id."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING"},
         "django.request": {"level": "ERROR"},
-        # It warns that a broker of files has no host.
+        # Kombu warns that the file broker has no host.
         "kombu.connection": {"level": "ERROR"},
     },
 }
-"""Everything unforeseen is a record; what clients do wrong (400 to 499) is none."""
+"""Unexpected errors are logged; errors of clients (400 to 499) are not."""

@@ -1,18 +1,30 @@
-"""Signing in to the site."""
+"""Form of signing in."""
 
 from __future__ import annotations
 
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
+from django.urls import Resolver404, resolve
 
 from annotations.models import may_enter
+from crowdgrade.invitation_links.links import find_link
 
 
 class LoginForm(AuthenticationForm):
-    """Lets in requesters, operators, and everybody to whom a question set is shown."""
+    """Admits requesters, operators, accounts with a share, and those with an invitation link."""
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Refuse others in the words of a wrong password, which say nothing about the account."""
+        """Refuse other accounts, with the message of a wrong password to disclose nothing."""
         super().confirm_login_allowed(user)
-        if not may_enter(user):
+        if not may_enter(user) and not self._leads_to_open_invitation():
             raise self.get_invalid_login_error()
+
+    def _leads_to_open_invitation(self) -> bool:
+        """Whether the page after signing in is an open invitation link."""
+        address = self.request.POST.get("next", "") if self.request else ""
+        try:
+            match = resolve(address)
+        except Resolver404:
+            return False
+        link = find_link(match.kwargs["token"]) if match.view_name == "admin:join" else None
+        return link is not None and link.state == "open"

@@ -1,7 +1,7 @@
-"""What an installation cannot do for a while: its database is busy or gone, its disk is full.
+"""Recognizes errors of the environment: database busy or lost, disk full, folder read-only.
 
-An error of that kind is nobody's mistake and no defect: it is told in words, on a page, as a
-problem of the API or in a terminal, and what was sent is not lost over it.
+Such an error is neither a user's mistake nor a defect. It gets a message of its own on a page, in
+the API and in a terminal, and posted values are not lost.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-# Codes of PostgreSQL: no lock in time, a deadlock, serialization, too many connections, starting.
+# PostgreSQL: lock timeout, deadlock, serialization failure, too many connections, starting up.
 BUSY_STATES = {"55P03", "40P01", "40001", "53300", "57P03"}
-# The administrator ended the connection, the server crashed. (Class 08 are connections, too.)
+# Administrator shutdown and crash shutdown. (Connection exceptions have codes of class 08.)
 LOST_STATES = {"57P01", "57P02"}
 FULL_STATE = "53100"
-# SQLite's (the lower byte is the kind): BUSY and LOCKED, READONLY, IOERR and CANTOPEN, FULL.
+# SQLite's primary codes (the lower byte): BUSY and LOCKED, READONLY, IOERR and CANTOPEN, FULL.
 SQLITE_BUSY, SQLITE_SEALED, SQLITE_FAILED, SQLITE_FULL = (5, 6), 8, (10, 14), 13
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+ACCESS_DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
 LEAST_FREE = 1 << 20
-"""Bytes below which a disk counts as full where an error does not say why."""
+"""Free bytes below which a disk counts as full if an error does not give the reason."""
 
 
 BEHIND, DEMO_SEALED = "behind", "read-only-demo"
@@ -45,11 +45,11 @@ SENTENCES: Final = {
     BEHIND: "The database lacks tables or columns of this release ({reason}): run `manage.py "
     "migrate`, or `make up`, which does it.",
 }
-"""What an operator is told in a terminal, by the outage."""
+"""Messages in a terminal, by code of the outage."""
 
 
 class Outage(Enum):
-    """What is the matter; the value is the code of the API's problem."""
+    """Kind of outage; the value is the code of the API problem."""
 
     BUSY = "busy"
     LOST = "database-lost"
@@ -58,22 +58,26 @@ class Outage(Enum):
 
     @property
     def passes(self) -> bool:
-        """Whether the same a few seconds later may do; else somebody has to make room."""
+        """Whether a retry after seconds may succeed; else the operator has to act."""
         return self in (Outage.BUSY, Outage.LOST)
 
 
-def outage_of(error: BaseException | None) -> Outage | None:
-    """Return what an error is a sign of; None for every other error."""
-    for one in _with_causes(error):
-        found = _by_system(one) or _by_sqlite(one) or _by_postgresql(one)
-        if found is not None:
-            return found
+def find_outage(error: BaseException | None) -> Outage | None:
+    """Return the outage that an error or one of its causes shows; None for other errors."""
+    for cause in _iterate_causes(error):
+        outage = (
+            _classify_system_error(cause)
+            or _classify_sqlite_error(cause)
+            or _classify_postgresql_error(cause)
+        )
+        if outage is not None:
+            return outage
     return None
 
 
-def told(error: BaseException) -> str | None:
-    """Return what to tell an operator in a terminal, and what to do; None for other errors."""
-    outage = outage_of(error)
+def describe_for_operator(error: BaseException) -> str | None:
+    """Return the message of an outage for a terminal; None for other errors."""
+    outage = find_outage(error)
     if outage is None:
         code = BEHIND if _is_behind(error) else None
     elif outage is Outage.SEALED and settings.HOME == settings.DEMO_HOME:
@@ -81,13 +85,15 @@ def told(error: BaseException) -> str | None:
     else:
         code = outage.value
     return (
-        None if code is None else SENTENCES[code].format(reason=_reason(error), home=settings.HOME)
+        None
+        if code is None
+        else SENTENCES[code].format(reason=_extract_reason(error), home=settings.HOME)
     )
 
 
 def _is_behind(error: BaseException) -> bool:
-    """Whether something is not there that a migration makes which was not run yet."""
-    if not any(_lacks_a_table(one) for one in _with_causes(error)):
+    """Whether a table or column is missing because a migration has not been run."""
+    if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:
         executor = MigrationExecutor(connection)
@@ -96,39 +102,43 @@ def _is_behind(error: BaseException) -> bool:
         return False
 
 
-def _lacks_a_table(error: BaseException) -> bool:
+def _is_missing_table(error: BaseException) -> bool:
+    """Whether an error says that a table or column does not exist."""
     if isinstance(error, sqlite3.OperationalError):
         return str(error).startswith(("no such table", "no such column", "table "))
     return isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn)
 
 
-def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from."""
-    seen = 0
-    while error is not None and seen < 10:
+def _iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and its causes, at most ten, because causes may form a circle."""
+    n = 0
+    while error is not None and n < 10:
         yield error
-        error, seen = error.__cause__, seen + 1
+        error, n = error.__cause__, n + 1
 
 
-def _by_system(error: BaseException) -> Outage | None:
+def _classify_system_error(error: BaseException) -> Outage | None:
+    """Return the outage of an OSError: FULL, SEALED in a folder of the site; else None."""
     if not isinstance(error, OSError):
         return None
     if error.errno in NO_ROOM:
         return Outage.FULL
-    # Other places are refused for other reasons, which whoever wrote there tells.
-    ours = isinstance(error.filename, str) and _is_ours(Path(error.filename))
-    return Outage.SEALED if error.errno in REFUSED and ours else None
+    # Elsewhere a denied access has other reasons, which the writing code reports.
+    is_local = isinstance(error.filename, str) and _is_ours(Path(error.filename))
+    return Outage.SEALED if error.errno in ACCESS_DENIED and is_local else None
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a path is of the local state, or a folder in which that would be made."""
+    """Whether a path is in the folders of local state, or is a parent of one."""
     homes = [Path(settings.HOME), Path(settings.UPLOADS)]
     return any(path.is_relative_to(home) or home.is_relative_to(path) for home in homes)
 
 
-def _by_sqlite(error: BaseException) -> Outage | None:
+def _classify_sqlite_error(error: BaseException) -> Outage | None:
+    """Return the outage of an error of SQLite by its primary code; else None."""
     if not isinstance(error, sqlite3.OperationalError):
         return None
+    # The lower byte of an extended result code is the primary code.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in SQLITE_BUSY:
         return Outage.BUSY
@@ -145,7 +155,8 @@ def _has_no_room() -> bool:
         return False
 
 
-def _by_postgresql(error: BaseException) -> Outage | None:
+def _classify_postgresql_error(error: BaseException) -> Outage | None:
+    """Return the outage of an error of PostgreSQL by its SQLSTATE; else None."""
     if not isinstance(error, psycopg.OperationalError):
         return None
     state = error.sqlstate
@@ -153,11 +164,11 @@ def _by_postgresql(error: BaseException) -> Outage | None:
         return Outage.BUSY
     if state == FULL_STATE:
         return Outage.FULL
-    # Without a code it was not the server that spoke: nobody was there, or is there any more.
+    # Without a code the error is the client's: the server did not answer.
     return Outage.LOST if state is None or state in LOST_STATES or state[:2] == "08" else None
 
 
-def _reason(error: BaseException) -> str:
-    """Return the first line of what the system said, without a full stop."""
-    said = getattr(error, "strerror", None) or str(error)
-    return (said.strip().splitlines() or [type(error).__name__])[0].rstrip(".:")
+def _extract_reason(error: BaseException) -> str:
+    """Return the first line of an error's text, without a full stop."""
+    text = getattr(error, "strerror", None) or str(error)
+    return (text.strip().splitlines() or [type(error).__name__])[0].rstrip(".:")

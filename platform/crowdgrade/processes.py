@@ -1,4 +1,4 @@
-"""The processes of the site: web servers that share a port, and a worker."""
+"""The processes of the site: web servers that share a port, and a background process."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.conf import settings
 from crowdgrade.supervisor import Child
 
 
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a child: ours, the settings' place, and the path to the site."""
+def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a child: inherited, with settings module and import path."""
     path = os.pathsep.join([str(settings.ROOT), str(settings.ROOT / "platform")])
     return {
         **os.environ,
@@ -26,25 +26,25 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     }
 
 
-def web(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
-    """Return the web servers of sockets that listen, as many as WEB_PROCESSES says.
+def build_web_servers(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
+    """Return WEB_PROCESSES web servers, not started, that accept on the listening sockets.
 
-    `log` takes what they say, None leaves it on the terminal. They count requests in one place,
-    which is emptied here: what a power failure left of it may be unreadable.
+    `log` is the file of their output, None for the terminal. Deletes the cache in which they count
+    requests, because a power failure may have left it unreadable.
     """
     shutil.rmtree(settings.CACHE_FOLDER, ignore_errors=True)
     host, port = listening[0].getsockname()[:2]
-    files = [str(one.fileno()) for one in listening]
+    files = [str(listener.fileno()) for listener in listening]
     command = [sys.executable, "-m", "crowdgrade.web_server", str(host), str(port), *files]
     n: int = settings.WEB_PROCESSES
     names = [f"web server {number}" for number in range(1, n + 1)] if n > 1 else ["the web server"]
-    return [Child(name, command, environment(), log, listening) for name in names]
+    return [Child(name, command, build_environment(), log, listening) for name in names]
 
 
-def worker(log: Path | None = None) -> Child:
-    """Return a worker that works on one run at a time, in its own process."""
+def build_worker(log: Path | None = None) -> Child:
+    """Return a Celery process, not started, that works on one run at a time."""
     command = [
         *(sys.executable, "-m", "celery", "--quiet", "-A", "crowdgrade", "worker"),
         *("--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"),
     ]
-    return Child("the worker", command, environment(), log)
+    return Child("the worker", command, build_environment(), log)

@@ -1,4 +1,4 @@
-"""The id of a request, in every line that is logged for it and in the answer's header."""
+"""Request ids: in every log record of a request, and in a header of its response."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponseBase
 
 HEADER = "X-Request-ID"
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-"""Id of the request that this thread answers; it stays set until the next one, so that an error
-while an answer is sent has the id too. "" outside of requests."""
+"""Id of the request that this thread handles, "" outside of requests. It stays set until the next
+request, so that an error while the response is sent has the id too."""
 
 
 class RequestIdMiddleware:
-    """Gives each request an id of its own. A client's own header is never taken over."""
+    """Gives each request a random id. A header of the client is ignored: it can be forged."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -30,14 +30,14 @@ class RequestIdMiddleware:
 
 
 class RequestFormatter(logging.Formatter):
-    """Formats a record of a request with time, level and id, and any other as its message."""
+    """Formats a record with time, level and id during a request, else as its message alone."""
 
     in_request = logging.Formatter(
         "%(asctime)s %(levelname)s [%(request_id)s] %(name)s: %(message)s"
     )
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the text of a record; a traceback follows it."""
-        found = request_id.get()
-        vars(record)["request_id"] = found
-        return self.in_request.format(record) if found else super().format(record)
+        """Return the text of a record, with the traceback of an exception."""
+        current_id = request_id.get()
+        vars(record)["request_id"] = current_id
+        return self.in_request.format(record) if current_id else super().format(record)

@@ -1,8 +1,8 @@
-"""All settings, read from the environment once; a bad value stops the start with its name.
+"""All settings, read once from environment variables; an invalid value stops the start.
 
-Code elsewhere reads `django.conf.settings` only. A variable that is set but empty counts as not
-set. Reading this file touches no disk: the folder of local state appears with the first thing
-that is kept there, so the commands that work on files alone leave none behind.
+Other modules read `django.conf.settings` only. An empty variable counts as not set. Importing this
+module creates no files: the folder of local state is created by the first file in it, so commands
+that only work on files do not create it.
 
     CROWDGRADE_HOME       folder of local state (default: var/ in the checkout)
     CROWDGRADE_DEMO_HOME  folder of the demo's state (default: demo/ in CROWDGRADE_HOME)
@@ -57,26 +57,26 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
 from crowdgrade import database_timeouts, logging_config
-from crowdgrade.home import kept_secret_key
+from crowdgrade.home import load_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
 YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")
 
 
-def _text(name: str) -> str | None:
+def _read_text(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def _flag(name: str) -> bool:
-    value = _text(name)
+def _read_flag(name: str) -> bool:
+    value = _read_text(name)
     if value is not None and value.lower() not in YES + NO:
         raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
     return value is not None and value.lower() in YES
 
 
-def _number(name: str, default: int) -> int:
-    value = _text(name)
+def _read_number(name: str, default: int) -> int:
+    value = _read_text(name)
     if value is None:
         return default
     if not value.isdecimal() or not int(value):
@@ -84,55 +84,55 @@ def _number(name: str, default: int) -> int:
     return int(value)
 
 
-def _rate(name: str, default: str) -> str:
-    value = _text(name) or default
+def _read_rate(name: str, default: str) -> str:
+    value = _read_text(name) or default
     if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
     return value
 
 
-def _proxies() -> int:
-    # The site speaks no TLS itself: who promises HTTPS has a proxy in front.
-    value = _text("PROXIES") or ("1" if _flag("HTTPS") else "0")
+def _read_proxies() -> int:
+    # The site has no TLS of its own: with HTTPS there is a proxy in front.
+    value = _read_text("PROXIES") or ("1" if _read_flag("HTTPS") else "0")
     if not value.isdecimal():
         raise ImproperlyConfigured(f"PROXIES is {value!r}: write a whole number")
     return int(value)
 
 
-def _caches() -> dict[str, Any]:
+def _build_caches() -> dict[str, Any]:
     memory = "django.core.cache.backends.locmem.LocMemCache"
     process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
-    url = _text("CACHE_URL")
+    url = _read_text("CACHE_URL")
     if url is None:
         files = "crowdgrade.file_cache.FileCache"
-        # Listed whenever something is stored: few enough for that to cost nothing.
+        # The cache lists its folder at every write, so few entries keep it fast.
         most = {"MAX_ENTRIES": 2_000}
         shared = {"BACKEND": files, "LOCATION": str(CACHE_FOLDER), "OPTIONS": most}
         return {"default": shared, "process": process}
     if not url.startswith(("redis://", "rediss://")):
         raise ImproperlyConfigured("CACHE_URL must begin with redis://")
-    # One that does not answer shall not keep requests waiting, which count elsewhere then.
+    # Short: if Redis does not answer, `rest.permissions` counts in the process instead.
     options = {"socket_connect_timeout": 1, "socket_timeout": 1}
     redis = "django.core.cache.backends.redis.RedisCache"
     return {"default": {"BACKEND": redis, "LOCATION": url, "OPTIONS": options}, "process": process}
 
 
-def _cores() -> int:
-    """Return how many cores this process may use, where the system tells; else the machine's."""
+def _count_cores() -> int:
+    """Return the number of cores this process may use, if known, else those of the machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _list(name: str, default: list[str]) -> list[str]:
-    value = _text(name)
+def _read_list(name: str, default: list[str]) -> list[str]:
+    value = _read_text(name)
     if value is None:
         return default
     return [entry.strip() for entry in value.split(",") if entry.strip()]
 
 
-def _networks(by_default: list[str]) -> list[str]:
-    value = _list("CROWDGRADE_MODEL_NETWORKS", by_default)
+def _read_networks(by_default: list[str]) -> list[str]:
+    value = _read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     for network in [] if value == ["none"] else value:
         try:
             ip_network(network)
@@ -143,8 +143,8 @@ def _networks(by_default: list[str]) -> list[str]:
     return [] if value == ["none"] else value
 
 
-def _key_variables() -> list[str]:
-    entries = _list("CROWDGRADE_KEY_VARIABLES", [])
+def _read_key_variables() -> list[str]:
+    entries = _read_list("CROWDGRADE_KEY_VARIABLES", [])
     for entry in entries:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@(https?://)?[A-Za-z0-9.:-]+)?", entry):
             raise ImproperlyConfigured(
@@ -153,8 +153,8 @@ def _key_variables() -> list[str]:
     return entries
 
 
-def _prolific_api() -> str:
-    value = _text("CROWDGRADE_PROLIFIC_API") or ""
+def _read_prolific_api() -> str:
+    value = _read_text("CROWDGRADE_PROLIFIC_API") or ""
     here = r"http://(127\.0\.0\.1|localhost)(:\d+)?(/.*)?"
     if value and not re.fullmatch(rf"https://[^/@?#\s]+(/[^?#\s]*)?|{here}", value):
         raise ImproperlyConfigured(
@@ -163,12 +163,12 @@ def _prolific_api() -> str:
     return value
 
 
-def _offered_models() -> list[str]:
-    value = _list(
+def _read_offered_models() -> list[str]:
+    value = _read_list(
         "CROWDGRADE_MODELS", ["all-mpnet-base-v2", "paraphrase-multilingual-MiniLM-L12-v2"]
     )
     for name in [] if value == ["none"] else value:
-        # A folder of the server is no name: what is in it could be anybody's.
+        # Names only: a path could load files that any user of the server has put there.
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?", name):
             raise ImproperlyConfigured(
                 f"CROWDGRADE_MODELS holds {name!r}: write NAME or OWNER/NAME, as at the model hub"
@@ -176,70 +176,70 @@ def _offered_models() -> list[str]:
     return [] if value == ["none"] else value
 
 
-def _home() -> Path:
-    path = Path(_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
+def _find_home() -> Path:
+    path = Path(_read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
         raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
     return path
 
 
-def _secret_key() -> Any:
-    key = _text("SECRET_KEY")
+def _load_secret_key() -> Any:
+    key = _read_text("SECRET_KEY")
     if key is None:
-        # Lazy: only what signs something needs it (sessions, links), and makes it then.
-        return SimpleLazyObject(lambda: kept_secret_key(HOME))
+        # Lazy: only code that signs (sessions, links) needs the key and may create its file.
+        return SimpleLazyObject(lambda: load_secret_key(HOME))
     if len(key) < 32:
         raise ImproperlyConfigured("SECRET_KEY has fewer than 32 characters: write a longer one")
     return key
 
 
-def _database() -> Any:
-    url = _text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
+def _read_database() -> Any:
+    url = _read_text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
     scheme = url.partition(":")[0]
-    # The address may hold a password, so no message quotes it.
-    wanted = "write postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE"
+    # The URL may contain a password, so no message quotes it.
+    remedy = "write postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE"
     if scheme not in ("postgresql", "postgres", "sqlite"):
-        raise ImproperlyConfigured(f"DATABASE_URL is of another kind: {wanted}")
+        raise ImproperlyConfigured(f"DATABASE_URL is of another kind: {remedy}")
     try:
         database = dj_database_url.parse(url)
     except ValueError:
-        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {wanted}") from None
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {remedy}") from None
     if not database["NAME"]:
-        raise ImproperlyConfigured(f"DATABASE_URL names no database: {wanted}")
+        raise ImproperlyConfigured(f"DATABASE_URL names no database: {remedy}")
     if scheme != "sqlite":
         options = database_timeouts.OPTIONS | database.get("OPTIONS", {})
         return database | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
     if database["NAME"] != ":memory:" and not Path(database["NAME"]).is_absolute():
-        raise ImproperlyConfigured(f"DATABASE_URL names no absolute path: {wanted}")
+        raise ImproperlyConfigured(f"DATABASE_URL names no absolute path: {remedy}")
     options = {
-        # Who writes takes the lock at the start: a deferred transaction that wants to write
-        # later may be refused at once ("database is locked"), whatever the timeout says.
+        # A transaction takes the write lock at its start: a deferred one that upgrades its lock
+        # later may fail at once ("database is locked"), whatever the timeout.
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        # Readers do not wait for the writer, and what was acknowledged is on the disk.
-        # What one large transaction made of the log is given back after it.
+        # WAL: readers do not wait for the writer. FULL: a commit survives a power failure.
+        # The limit shrinks the log again after a large transaction.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
         f"PRAGMA journal_size_limit={64 * 1024**2};",
     }
     return {"ENGINE": "crowdgrade.sqlite", "NAME": database["NAME"], "OPTIONS": options}
 
 
-HOME = _home()
+HOME = _find_home()
 # The demo's own folder: `manage.py demo` starts anew with it as its home.
-DEMO_HOME = Path(_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
-SECRET_KEY = _secret_key()
-DEBUG = _flag("DEBUG")
-ALLOWED_HOSTS = _list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", [])
+DEMO_HOME = Path(_read_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
+SECRET_KEY = _load_secret_key()
+DEBUG = _read_flag("DEBUG")
+ALLOWED_HOSTS = _read_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = _read_list("CSRF_TRUSTED_ORIGINS", [])
 for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
-HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _flag("HTTPS")
-PROXIES = _proxies()
+HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _read_flag("HTTPS")
+PROXIES = _read_proxies()
 # A year, once HTTPS is promised.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Other hosts of the domain, and lists of browsers' makers, are not ours to promise (W005, W021).
-# `crowdgrade.proxied` redirects what a proxy passed on without HTTPS (W008).
+# `crowdgrade.proxy_headers` redirects what a proxy passed on without HTTPS (W008).
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"] if HTTPS else []
 SESSION_COOKIE_HTTPONLY = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -267,14 +267,14 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "crowdgrade.request_log.RequestIdMiddleware",  # before whatever may fail
-    "crowdgrade.heads.HeadMiddleware",
-    "crowdgrade.proxied.ProxyMiddleware",
+    "crowdgrade.head_requests.HeadMiddleware",
+    "crowdgrade.proxy_headers.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "crowdgrade.retrying.RetryMiddleware",  # before what reads the database: who is signed in
-    "crowdgrade.reading.ReadingMiddleware",
+    "crowdgrade.read_retry.RetryMiddleware",  # before what reads the database: who is signed in
+    "crowdgrade.read_cache.ReadingMiddleware",
     "crowdgrade.policy.PolicyMiddleware",
-    "crowdgrade.addresses.AddressMiddleware",
+    "crowdgrade.url_check.AddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -300,7 +300,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": _database()}
+DATABASES = {"default": _read_database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -345,8 +345,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Celery is the doorbell, the database the truth: a message that is lost costs seconds.
-CELERY_BROKER_URL = _text("CELERY_BROKER_URL") or "filesystem://"
+# Celery only wakes background processes, work is in the database: a lost message costs seconds.
+CELERY_BROKER_URL = _read_text("CELERY_BROKER_URL") or "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "crowdgrade.broker:Transport"
@@ -355,51 +355,51 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
 elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
-# Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
+# Run types: the dotted name of each `evaluation.kinds.Kind`.
 RUN_KINDS = [
-    "evaluation.kinds.aqer.AQER",
-    "evaluation.kinds.ask.ASK",
-    "evaluation.kinds.multiqa.MULTIQA",
-    "evaluation.kinds.eloquent.ELOQUENT",
-    "evaluation.kinds.crowd_size.CROWD_SIZE",
-    "evaluation.kinds.experts.EXPERTS",
-    "evaluation.kinds.judge.JUDGE",
-    "evaluation.kinds.maqa.MAQA",
-    "evaluation.kinds.panels.PANELS",
-    "evaluation.kinds.plan.PLAN",
-    "evaluation.kinds.umwp.UMWP",
-    "evaluation.kinds.views.VIEWS",
+    "evaluation.grading.run_type.AQER",
+    "evaluation.language_models.run_type.ASK",
+    "evaluation.multiqa.run_type.MULTIQA",
+    "evaluation.eloquent.run_type.ELOQUENT",
+    "evaluation.sample_size.run_type.CROWD_SIZE",
+    "evaluation.experts.run_type.EXPERTS",
+    "evaluation.llm_judge.run_type.JUDGE",
+    "evaluation.maqa.run_type.MAQA",
+    "evaluation.crowd_vs_llm.run_type.PANELS",
+    "evaluation.sample_size.run_type.PLAN",
+    "evaluation.umwp.run_type.UMWP",
+    "evaluation.model_overview.run_type.VIEWS",
     "evaluation.evidence.graded.kind.GRADED",
 ]
-# Asking language models: where they may be besides public addresses, and whose keys they may get.
+# Language models: networks they may be in besides public addresses, and keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
-MODEL_NETWORKS = _networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
-KEY_VARIABLES = _key_variables()
-PROLIFIC_API = _prolific_api()
-OFFERED_MODELS = frozenset(_offered_models())
+MODEL_NETWORKS = _read_networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
+KEY_VARIABLES = _read_key_variables()
+PROLIFIC_API = _read_prolific_api()
+OFFERED_MODELS = frozenset(_read_offered_models())
 # Installations that share a broker each name their own queue.
-CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"
+CELERY_TASK_DEFAULT_QUEUE = _read_text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
-# A worker that died is replaced after this time (seconds); it renews its claim six times in it.
-LEASE_SECONDS = _number("LEASE_SECONDS", 60)
-RUNS_PER_USER = _number("RUNS_PER_USER", 20)
-ASKING_RUNS = _number("ASKING_RUNS", 8)
-# Longer than a model takes to come from the hub over a slow line; turns are of four minutes.
-STALL_SECONDS = _number("STALL_SECONDS", 900)
+# Seconds after which a dead background process's run is taken over; it renews six times in it.
+LEASE_SECONDS = _read_number("LEASE_SECONDS", 60)
+RUNS_PER_USER = _read_number("RUNS_PER_USER", 20)
+ASKING_RUNS = _read_number("ASKING_RUNS", 8)
+# Longer than the download of a model over a slow line; a step takes at most four minutes.
+STALL_SECONDS = _read_number("STALL_SECONDS", 900)
 
-# A process of Python computes on one core at a time. More than two want PostgreSQL.
-WEB_PROCESSES = _number("WEB_PROCESSES", min(2, _cores()))
+# A Python process uses one core at a time. More than two processes need PostgreSQL.
+WEB_PROCESSES = _read_number("WEB_PROCESSES", min(2, _count_cores()))
 
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
-API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
+API_BULK_BYTES = _read_number("API_UPLOAD_MB", 20) * 1024 * 1024
 API_SMALL_BYTES = 1024 * 1024
-LINK_RATE = _rate("LINK_RATE", "60/minute")
+LINK_RATE = _read_rate("LINK_RATE", "60/minute")
 CACHE_FOLDER = HOME / "cache"
-CACHES = _caches()
+CACHES = _build_caches()
 REST_FRAMEWORK = {
     # The first says what a 401 asks for.
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -415,11 +415,11 @@ REST_FRAMEWORK = {
         "crowdgrade.rest.permissions.UploadThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
-        "anonymous": _rate("API_ANONYMOUS_RATE", "60/minute"),
-        "user": _rate("API_USER_RATE", "600/minute"),
-        "bulk": _rate("API_UPLOAD_RATE", "60/minute"),
+        "anonymous": _read_rate("API_ANONYMOUS_RATE", "60/minute"),
+        "user": _read_rate("API_USER_RATE", "600/minute"),
+        "bulk": _read_rate("API_UPLOAD_RATE", "60/minute"),
     },
-    "NUM_PROXIES": 0,  # `crowdgrade.proxied` has put the client's address in place
+    "NUM_PROXIES": 0,  # `crowdgrade.proxy_headers` has put the client's address in place
     "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
@@ -462,13 +462,13 @@ SPECTACULAR_SETTINGS = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
-UPLOADS = Path(_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
+UPLOADS = Path(_read_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "uploads": {"BACKEND": "annotations.models.storage.PrivateStorage"},
 }
-UPLOAD_BYTES = _number("UPLOAD_MB", 100) * 1024**2
+UPLOAD_BYTES = _read_number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
     "annotations.web.size_limit.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

@@ -1,4 +1,4 @@
-"""Runs several processes as one program: restarts what dies, ends all of them together."""
+"""Supervises several processes: restarts those that end, ends all of them together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from types import FrameType
 from crowdgrade import lifeline
 
 LONGEST_PAUSE = 30.0
-# A child that lived so long has started well: the next pause is short again.
+# Seconds after which a child counts as started well: the next pause is short again.
 WELL_AFTER = 30.0
 SECONDS_TO_END = 20.0
 LOOK_EVERY = 0.3
@@ -33,12 +33,16 @@ class Stopped(BaseException):
 
 @dataclass
 class Child:
-    """A process that should be running.
+    """A process to keep running.
 
-    What it says goes to `log`, or to our own output where that is None. `pause` doubles with every
-    early death, so that a broken child does not spin. `sockets` listen, and are open in the child
-    under the same numbers; they stay open here, so that whoever connects while it is started again
-    only waits.
+    Attributes
+    ----------
+    log : file for its output; None for the output of this process.
+    sockets : listening sockets, inherited under the same numbers. They stay open here, so that
+        clients that connect during a restart wait and are not refused.
+    pause : seconds before the next restart; doubles after an early end, so that a broken child
+        does not restart in a tight loop.
+    start_at : time (`time.monotonic`) of the next restart.
     """
 
     name: str
@@ -52,7 +56,7 @@ class Child:
     start_at: float = field(default=0.0)
 
     def start(self) -> None:
-        """Start it in a process group of its own, so that Ctrl-C reaches the supervisor alone."""
+        """Start the process in its own session, so that Ctrl-C reaches only the supervisor."""
         self.started = time.monotonic()
         with contextlib.ExitStack() as stack:
             output = None if self.log is None else stack.enter_context(self.log.open("ab"))
@@ -63,11 +67,11 @@ class Child:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                pass_fds=[one.fileno() for one in self.sockets],
+                pass_fds=[listener.fileno() for listener in self.sockets],
             )
 
-    def look(self, say: Callable[[str], None]) -> None:
-        """Restart it if it died, after a pause."""
+    def check(self, report: Callable[[str], None]) -> None:
+        """Restart the process after a pause if it has ended; `report` gets a message."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.start_at:
@@ -79,18 +83,20 @@ class Child:
         self.pause = 1.0 if now - self.started > WELL_AFTER else min(2 * self.pause, LONGEST_PAUSE)
         self._close_lifeline()
         self.start_at, self.process = now + self.pause, None
-        say(f"{self.name} ended ({describe(code)}); starting it again in {self.pause:.0f} s")
+        report(
+            f"{self.name} ended ({describe_exit(code)}); starting it again in {self.pause:.0f} s"
+        )
 
     def end(self) -> None:
-        """Ask it to end; nobody connects any more."""
-        for one in self.sockets:
-            one.close()
+        """Close the listening sockets and send SIGTERM."""
+        for listener in self.sockets:
+            listener.close()
         if self.process is not None and self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.terminate()
 
     def wait(self, deadline: float) -> None:
-        """Wait until it ended; kill its group when the time is up."""
+        """Wait until the process has ended; after the deadline kill its process group."""
         if self.process is None:
             return
         try:
@@ -102,20 +108,21 @@ class Child:
         self._close_lifeline()
 
     def _close_lifeline(self) -> None:
+        """Close the pipe to the child's standard input, so that no file stays open."""
         if self.process is not None and self.process.stdin is not None:
             self.process.stdin.close()
 
 
-def describe(code: int) -> str:
-    """Return an exit code in words."""
+def describe_exit(code: int) -> str:
+    """Return the text of an exit code; negative codes are signals."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 @contextlib.contextmanager
-def only_one(lock: Path) -> Iterator[None]:
-    """Hold a lock file while the block runs. Raises `AlreadyRunningError`.
+def hold_lock(lock: Path) -> Iterator[None]:
+    """Hold a lock file during the block; raises `AlreadyRunningError` if another process does.
 
-    The kernel releases it with the process, however that ends.
+    The kernel releases the lock when the process ends, even if it is killed.
     """
     with lock.open("a") as file:
         try:
@@ -126,8 +133,8 @@ def only_one(lock: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def stopped_by_signal() -> Iterator[None]:
-    """Turn SIGTERM and Ctrl-C into `Stopped` inside the block."""
+def raise_on_signal() -> Iterator[None]:
+    """Raise `Stopped` for SIGTERM and Ctrl-C during the block."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise Stopped
@@ -141,13 +148,18 @@ def stopped_by_signal() -> Iterator[None]:
 
 
 def supervise(
-    children: Sequence[Child], say: Callable[[str], None], until: Callable[[], bool] | None = None
+    children: Sequence[Child],
+    report: Callable[[str], None],
+    until: Callable[[], bool] | None = None,
 ) -> None:
-    """Keep the children running until `until` says so, or `Stopped` is raised; then end them."""
+    """Keep the children running until `until()` is true or `Stopped` is raised; then end them.
+
+    `report` gets a message for each child that ended and will be restarted.
+    """
     try:
         while until is None or not until():
             for child in children:
-                child.look(say)
+                child.check(report)
             time.sleep(LOOK_EVERY)
     finally:
         for child in children:
@@ -157,9 +169,10 @@ def supervise(
             child.wait(deadline)
 
 
-def port_is_free(host: str, port: int) -> bool:
-    """Return whether a server could listen there."""
+def is_port_free(host: str, port: int) -> bool:
+    """Whether a server could listen on the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # Otherwise a port counts as in use for a minute after its server ended (TIME_WAIT).
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

@@ -1,8 +1,12 @@
-"""The addresses of the site."""
+"""Root URLs of the site."""
 
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
+
+from crowdgrade.apps import load_admin
+
+load_admin()
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
@@ -11,7 +15,7 @@ urlpatterns = [
     path("", include("annotations.worker_pages.urls")),
 ]
 
-handler400 = "crowdgrade.rest.handlers.bad_request"
-handler403 = "crowdgrade.rest.handlers.permission_denied"
-handler404 = "crowdgrade.rest.handlers.not_found"
-handler500 = "crowdgrade.rest.handlers.server_error"
+handler400 = "crowdgrade.rest.handlers.handle_bad_request"
+handler403 = "crowdgrade.rest.handlers.handle_permission_denied"
+handler404 = "crowdgrade.rest.handlers.handle_not_found"
+handler500 = "crowdgrade.rest.handlers.handle_server_error"

@@ -1,15 +1,15 @@
-"""The web server of `up`: waitress, and connections that nobody can keep for ever.
+"""The web server of `up`: waitress, with time limits that protect it from slow clients.
 
-``python -m crowdgrade.web_server HOST PORT``. Waitress alone stops to accept at its limit of
-connections until some have said nothing for two minutes, and a byte now and then is enough to say
-something. Here whoever begins a request ends its head in time, whoever asks takes the answer, and
-at the limit a newcomer gets the place of the one who has waited longest of those from the address
-that holds the most.
+Usage: ``python -m crowdgrade.web_server HOST PORT [FILE...]``. At its limit of connections waitress
+alone accepts no more until some have been silent for two minutes, and a client can prevent that by
+sending a byte now and then. Here a client has to send the head of a request, and to read the
+response, in time. At the limit a new connection replaces a waiting one: the oldest of the address
+that has the most.
 
-Several processes serve one port by sharing the sockets that listen: whoever starts them opens
-these once (`listen`) and hands them on as open files, whose numbers follow the port. A process that
-has time takes the next connection, and while one is started again nobody is turned away. Told to
-end (SIGTERM, Ctrl-C), a process takes no more, and ends when what was asked is answered.
+Several processes serve one port with the same listening sockets. The supervisor opens them once
+(`listen`); each process inherits them as files, whose numbers follow the port. A free process
+accepts the next connection, and while one restarts no client is refused. After SIGTERM or Ctrl-C a
+process accepts no more, finishes the requests it has, and ends.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.server import MultiSocketServer, TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
-from annotations.exchange.reading import images, workbook
+from annotations.exchange.reading import bounded_process, images
 
 THREADS = 8
 """Enough for a team, few enough for SQLite's one writer."""
-MOST_CONNECTIONS = 1_000
+MAX_CONNECTIONS = 1_000
 HEAD_SECONDS = 20
-"""Until the head of a request has come, from its first byte on."""
+"""Limit for the head of a request, from its first byte on."""
 SILENT_SECONDS = 60
-"""How long a connection may wait for its next request, or take nothing of its answer."""
-MOST_UNSENT = 512 * 1024**2
-"""Bytes of an answer that wait for a slow reader, on the disk above 1 MB of them. A thread that has
-made its answer is free, however slowly it is taken; only a larger answer holds it."""
+"""Limit for a connection without a next request, or whose client reads nothing of a response."""
+MAX_UNSENT = 512 * 1024**2
+"""Most bytes of a response buffered for a slow client, on disk above 1 MB. Only a larger response
+keeps its thread until the client has read it."""
 CLEANUP_SECONDS = 5
 SECONDS_TO_FINISH = 15
-"""For what was asked before the process was told to end."""
+"""Limit for the requests that are in progress when the process is asked to end."""
 
 
 class Task(WSGITask):  # type: ignore[misc]
-    """A request; HEAD has no body, not even the end of one in chunks."""
+    """A request; the response to HEAD has no body, not even a last chunk."""
 
     @property
     def has_body(self) -> bool:
-        """Whether a body follows the headers."""
+        """Whether the response has a body."""
         has_length = any(name.lower() == "content-length" for name, _ in self.response_headers)
         return bool(super().has_body) and (self.request.command != "HEAD" or has_length)
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection that knows since when it has waited for the other side."""
+    """A connection; `since` is when its present request, or its wait for one, began."""
 
     task_class = Task
 
@@ -68,96 +68,100 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*args, **options)
 
     def received(self, data: bytes) -> bool:
-        """Take bytes; the clock starts where a request begins."""
+        """Receive bytes; the first bytes of a request restart the clock."""
         if self.request is None:
             self.since = time.time()
         return bool(super().received(data))
 
     @property
     def waits(self) -> bool:
-        """Whether it is the other side's turn: nothing is being answered, nothing to be sent."""
+        """Whether the connection waits for its client: no request in progress, nothing to send."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def is_late(self, now: float) -> bool:
-        """Whether a head takes too long, or nobody takes the answer."""
+        """Whether the head of a request takes too long, or the client does not read."""
         if self.total_outbufs_len:
             return now - self.last_activity > SILENT_SECONDS
-        unfinished = self.request is not None and not self.request.headers_finished
-        return self.waits and unfinished and now - self.since > HEAD_SECONDS
+        is_unfinished = self.request is not None and not self.request.headers_finished
+        return self.waits and is_unfinished and now - self.since > HEAD_SECONDS
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
-    """Waitress with room for newcomers."""
+    """Waitress, which closes a waiting connection for a new one; `most` is the limit."""
 
     channel_class = Channel
-    most = MOST_CONNECTIONS
+    most = MAX_CONNECTIONS
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.late: list[Channel] = []
         super().__init__(*args, **options)
 
     def handle_accept(self) -> None:
-        """Take a connection, and at the limit let another one go for it."""
-        waiting = [one for one in self.active_channels.values() if one.waits]
+        """Accept a connection; at the limit mark a waiting one to be closed."""
+        waiting = [channel for channel in self.active_channels.values() if channel.waits]
         if waiting and len(self.active_channels) >= self.most:
-            held = Counter(one.addr[0] for one in waiting)
-            # Closed by the loop in its next round: closing it here could give its number to the
-            # newcomer while the loop still has something to tell to it.
-            min(waiting, key=lambda one: (-held[one.addr[0]], one.since)).will_close = True
+            counts = Counter(channel.addr[0] for channel in waiting)
+            victim = min(waiting, key=lambda channel: (-counts[channel.addr[0]], channel.since))
+            # Not closed here: the new connection could get its file number while the loop still
+            # has events for the old one.
+            victim.will_close = True
         super().handle_accept()
 
     def maintenance(self, now: float) -> None:
-        """Find who has been silent for too long, or makes others wait."""
+        """Find the connections that are late, besides waitress's own maintenance."""
         super().maintenance(now)
-        self.late = [one for one in self.active_channels.values() if one.is_late(now)]
+        channels = self.active_channels.values()
+        self.late = [channel for channel in channels if channel.is_late(now)]
 
     def close_late(self) -> None:
-        """Close the connections that `maintenance` found.
+        """Close the connections that `maintenance` found; call it between two rounds of the loop.
 
-        Between two rounds of the loop alone: maintenance runs while the loop collects the files it
-        polls. A file closed there is polled nevertheless, as one that is invalid; a connection
-        accepted in the same round may have got its number, and would be closed in its place.
+        `maintenance` runs while the loop collects the files to poll. A file closed then is still
+        polled, and reported as invalid. A connection accepted in the same round may have the same
+        number by then, and would be closed in its place.
         """
         late, self.late = self.late, []
-        for one in late:
-            one.handle_close()
+        for channel in late:
+            channel.handle_close()
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen, one for each address of the host; port 0 is any that is free.
+    """Return listening sockets, one for each address of the host; port 0 means any free port.
 
-    Raises OSError, with `errno.EADDRINUSE` where somebody else listens there.
+    Raises OSError, with `errno.EADDRINUSE` if the port is in use.
     """
     listening: list[socket.socket] = []
     try:
         adjustments = Adjustments(listen=f"{host}:{port}")
         for family, kind, protocol, address in adjustments.listen:
-            one = socket.socket(family, kind, protocol)
-            listening.append(one)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener = socket.socket(family, kind, protocol)
+            listening.append(listener)
+            # A restart must not wait for old connections in TIME_WAIT.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            one.bind(address)
-            one.listen(adjustments.backlog)
+                # The IPv4 addresses of the host have sockets of their own.
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(adjustments.backlog)
     except BaseException:
-        for one in listening:
-            one.close()
+        for listener in listening:
+            listener.close()
         raise
     return listening
 
 
-def server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
-    """Return the server of sockets that listen, which other processes may serve as well."""
-    most = _connections()
+def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
+    """Return a server, not started, of listening sockets that other processes may share."""
+    most = _compute_max_connections()
     adjustments = Adjustments(
         sockets=list(listening),
         threads=THREADS,
-        max_request_body_size=_most_bytes(),
+        max_request_body_size=_compute_max_bytes(),
         ident=None,
-        outbuf_high_watermark=MOST_UNSENT,
-        # Whom to believe is decided in one place for all servers: `crowdgrade.proxied`.
+        outbuf_high_watermark=MAX_UNSENT,
+        # `crowdgrade.proxy_headers` decides which headers to trust, for all web servers.
         clear_untrusted_proxy_headers=False,
-        # Twice ours, so that it never stops to accept by itself; waitress counts its own, too.
+        # Above our limit, so that waitress never stops accepting; it counts listeners too.
         connection_limit=2 * most + 10,
         channel_timeout=SILENT_SECONDS,
         cleanup_interval=CLEANUP_SECONDS,
@@ -166,82 +170,83 @@ def server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketS
     served: dict[int, Any] = {}
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(adjustments.threads)
-    places = []
-    for at in listening:
-        one = WebServer(
+    effective_addresses = []
+    for listener in listening:
+        server = WebServer(
             application,
             served,
-            _sock=at,
+            _sock=listener,
             dispatcher=dispatcher,
             adj=adjustments,
-            sockinfo=(at.family, at.type, at.proto, at.getsockname()),
+            sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
             bind_socket=False,
         )
-        one.most = most
-        places.append((one.effective_host, one.effective_port))
-    return MultiSocketServer(served, adjustments, places, dispatcher, one.log_info)
+        server.most = most
+        effective_addresses.append((server.effective_host, server.effective_port))
+    return MultiSocketServer(served, adjustments, effective_addresses, dispatcher, server.log_info)
 
 
 def serve(running: MultiSocketServer, stop: threading.Event) -> None:
-    """Serve until `stop` is set; then take nothing new, and answer what was asked before."""
-    _go_on(running, 1.0, stop.is_set)
-    for one in list(running.map.values()):
-        if isinstance(one, WebServer):
-            one.del_channel()
-            one.socket.close()
-    until = time.monotonic() + SECONDS_TO_FINISH
+    """Serve until `stop` is set; then accept no more and finish the requests in progress."""
+    _run_loop(running, 1.0, stop.is_set)
+    for dispatcher in list(running.map.values()):
+        if isinstance(dispatcher, WebServer):
+            dispatcher.del_channel()
+            dispatcher.socket.close()
+    deadline = time.monotonic() + SECONDS_TO_FINISH
 
     def is_over() -> bool:
-        channels = [one for one in running.map.values() if isinstance(one, Channel)]
-        for one in channels:
-            if one.waits:
-                one.will_close = True
-        busy = any(one.requests or one.total_outbufs_len for one in channels)
-        return not busy or time.monotonic() > until
+        channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
+        for channel in channels:
+            if channel.waits:
+                channel.will_close = True
+        is_busy = any(channel.requests or channel.total_outbufs_len for channel in channels)
+        return not is_busy or time.monotonic() > deadline
 
-    _go_on(running, 0.1, is_over)
+    _run_loop(running, 0.1, is_over)
     running.close()
 
 
-def _go_on(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
+def _run_loop(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
+    """Run rounds of the loop, each of at most `seconds`, until `is_over()`."""
     while not is_over():
         wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
-        for one in list(running.map.values()):
-            if isinstance(one, WebServer):
-                one.close_late()
+        for dispatcher in list(running.map.values()):
+            if isinstance(dispatcher, WebServer):
+                dispatcher.close_late()
 
 
-def _most_bytes() -> int:
-    """Return a little more than the largest upload (UPLOAD_MB): more is not even buffered."""
+def _compute_max_bytes() -> int:
+    """Return the most bytes of a request: a little more than the largest upload (UPLOAD_MB)."""
     largest: int = max(settings.UPLOAD_BYTES, settings.API_BULK_BYTES)
     return largest + largest // 20 + 1_000_000
 
 
-def _connections() -> int:
-    """Return how many connections there may be, of the files that this process may open."""
+def _compute_max_connections() -> int:
+    """Return the limit of connections, a quarter of the files that this process may open."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # A large request or answer takes a file beside its connection.
-    return MOST_CONNECTIONS if files < 0 else max(10, min(MOST_CONNECTIONS, files // 4))
+    # A large request or response takes a file besides its connection.
+    return MAX_CONNECTIONS if files < 0 else max(10, min(MAX_CONNECTIONS, files // 4))
 
 
 def main(host: str, port: str, *files: str) -> None:
-    """Serve until the process is told to end."""
+    """Serve until SIGTERM or Ctrl-C; `files` are numbers of inherited listening sockets."""
     from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 
     bound_new_connections()
-    workbook.share_turns(settings.WEB_PROCESSES)
+    bounded_process.share_turns(settings.WEB_PROCESSES)
     settings.HOME.mkdir(parents=True, exist_ok=True)
     images.share_turns(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
-    running = server(application, shared or listen(host, int(port)))
+    running = build_server(application, shared or listen(host, int(port)))
     stop = threading.Event()
 
     def end(*_: Any) -> None:
         stop.set()
-        for one in running.map.values():
-            if isinstance(one, WebServer):
-                one.pull_trigger()  # the loop looks at once
+        for dispatcher in running.map.values():
+            if isinstance(dispatcher, WebServer):
+                dispatcher.pull_trigger()  # wakes the loop, which then checks `stop`
                 return
 
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses
 from annotations.models import Collection
-from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.payments.crowd import rivers
 
 RULE = {"kind": "per-answer", "amount": "0.05"}
 
@@ -45,4 +45,4 @@ class Desk:
         return self.post("bonuses/rule/", **RULE | rule)["seen"]
 
     def states(self):
-        return {one.state for one in bonuses.payments_of(self.version)}
+        return {one.state for one in bonuses.load_payments(self.version)}

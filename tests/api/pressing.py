@@ -31,7 +31,7 @@ def main():
 
     from annotations.ledger import bonuses
     from annotations.models import BonusPayment
-    from tests.evaluation.paying.crowd import rivers
+    from tests.evaluation.payments.crowd import rivers
 
     call_command("migrate", run_syncdb=True, verbosity=0)
     rana = User.objects.create_user("rana", is_staff=True)
@@ -55,7 +55,7 @@ def main():
     confirmed = press("bonuses/confirm/", round_, lambda body: f"{body['n']} confirmed")
     taken = press("lists/", {}, lambda body: f"{body['n']} in a list")
     events = Counter(BonusPayment.objects.values_list("event", flat=True))
-    lists = {one.batch for one in bonuses.payments_of(version)}
+    lists = {one.batch for one in bonuses.load_payments(version)}
     said = {"plan": new, "confirm": confirmed, "take": taken}
     print(json.dumps({"said": said, "events": events, "lists": len(lists)}))
 

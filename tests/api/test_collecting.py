@@ -22,7 +22,7 @@ from evaluation.models import ScoreRule
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
 from tests.api.conftest import Api, problem
-from tests.evaluation.reports.world import finished
+from tests.evaluation.grading.results.world import finished
 
 pytestmark = pytest.mark.django_db
 
@@ -214,10 +214,18 @@ def test_signed_links_let_their_own_worker_in_and_nobody_else(asks):
 def test_a_list_says_who_may_take_part(asks):
     asks("POST", body={"places": 4, "listed_only": True, "protocol": "open"})
     sent = {"workers": [f"w{i:03}" for i in range(70)], "why": "pilot"}
-    assert asks("POST", "admissions/", sent).json() == {"given": 70, "new": 70}
+    assert asks("POST", "admissions/", sent).json() == {"n_ids": 70, "given": 70, "new": 70}
     more = {"workers": ["w000", "x"]}
-    assert asks("POST", "admissions/", more, Idempotency_Key="k").json() == {"given": 2, "new": 1}
-    assert asks("POST", "admissions/", more, Idempotency_Key="k").json() == {"given": 2, "new": 1}
+    assert asks("POST", "admissions/", more, Idempotency_Key="k").json() == {
+        "n_ids": 2,
+        "given": 2,
+        "new": 1,
+    }
+    assert asks("POST", "admissions/", more, Idempotency_Key="k").json() == {
+        "n_ids": 2,
+        "given": 2,
+        "new": 1,
+    }
     page = asks("GET", "admissions/").json()
     seen = page["results"]
     assert seen[0] == {"worker": "w000", "why": "pilot", "by_score": False}
@@ -237,7 +245,7 @@ def test_who_was_put_on_the_list_by_hand_is_taken_off_it(asks):
     assert "Begin" in Client().get(f"{link}?PROLIFIC_PID=ada").content.decode()
     Admission.objects.filter(external_id="eve").update(by_score=True)
     sent = {"workers": ["ada", "eve", "ada", "zoe"]}
-    told = {"given": 3, "off": 1, "by_score": 1}
+    told = {"n_ids": 3, "given": 3, "off": 1, "by_score": 1}
     assert asks("POST", "admissions/strike/", sent).json() == told
     assert asks("POST", "admissions/strike/", sent).json() == told | {"off": 0}
     assert "for other people" in Client().get(f"{link}?PROLIFIC_PID=ada").content.decode()

@@ -2,10 +2,10 @@
 
 import pytest
 
+from evaluation.model_comparison.report import leaderboard_report, pair_detail
 from evaluation.options import API
-from evaluation.reports.comparing import leaderboard_report, pair_detail
-from tests.evaluation.reports import world as graded
-from tests.evaluation.reports.compared import SCORES, compared, model_of
+from tests.evaluation.grading.results import world as graded
+from tests.evaluation.grading.results.compared import SCORES, compared, model_of
 
 pytestmark = pytest.mark.django_db
 

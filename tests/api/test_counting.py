@@ -68,7 +68,7 @@ def counted_at(settings, monkeypatch):
 
     def count(url):
         monkeypatch.setenv("CACHE_URL", url)
-        settings.CACHES = of_the_site._caches()
+        settings.CACHES = of_the_site._build_caches()
 
     return count
 

@@ -6,7 +6,7 @@ from annotations.models import Worker
 from evaluation.models import LanguageModel
 from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation import fact_world
-from tests.evaluation.reports import world as graded
+from tests.evaluation.grading.results import world as graded
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +41,8 @@ def test_a_run_tells_what_people_state_and_on_how_many_questions_it_says_nothing
     first, _, third = found["facts"]["results"]
     assert first.pop("question") == str(run.version.questions.get(external_id="cable").public_id)
     assert first == {
-        "question_name": "cable", "slot": "year", "value": "1858", "mentions": 9, "of": 10,
-        "state": "agreed",
+        "question_name": "cable", "slot": "year", "value": "1858", "mentions": 9,
+        "n_with_value": 10, "of": 10, "state": "agreed",
     }  # fmt: skip
     rest = asking.get(found["facts"]["next"]).json()["facts"]
     assert [row["value"] for row in (third, *rest["results"])] == ["1865", "1866"]

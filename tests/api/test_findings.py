@@ -8,19 +8,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Share
-from evaluation.flow.plan.wishes import Wishes
+from evaluation.grading.results.report.against import against_report
+from evaluation.grading.results.report.comparisons import comparisons_report
 from evaluation.models import Alarm, LanguageModel, Run
 from evaluation.options import API
-from evaluation.reports.against import against_report
-from evaluation.reports.comparisons import comparisons_report
-from evaluation.reports.plan import plan_of
 from evaluation.reports.planner import planner_report
-from evaluation.reports.trust import trust_report
+from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.report import build_run_plan
+from evaluation.trust.report import trust_report
 from evaluation.words.reasons import WHY_UNCHECKED
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
-from tests.evaluation.reports import world as graded
-from tests.evaluation.reports.alarm_world import alarm
+from tests.evaluation.grading.results import world as graded
+from tests.evaluation.grading.results.alarm_world import alarm
 
 pytestmark = pytest.mark.django_db
 PAIRS = [("r1", "w001", "w002"), ("r2", "w001", "model 0"), ("r3", "w002", None)]
@@ -183,7 +183,7 @@ def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
 
 def test_a_plan_is_that_of_the_page_and_its_rows_are_a_file(api, rana, run, results):
     asking = api(rana)
-    found = plan_of(run, Wishes(pay=0.2, within=0.01, most=1000))
+    found = build_run_plan(run, PlanTargets(pay=0.2, within=0.01, most=1000))
     wishes = "?pay=0.2&within=0.01&most=1000"
     sent = asking.get(f"{results}plan/{wishes}").json()
     assert (sent["total_answers"], sent["total_cost"]) == (

@@ -6,7 +6,7 @@ from evaluation.background import runs as lifecycle
 from evaluation.models import Interim, Run, WorkerGrade
 from evaluation.models.runs_of_record import RunOfRecord
 from tests.api.conftest import Api, problem
-from tests.evaluation.background.test_interims import hand_in, made, nobody_rings, work
+from tests.evaluation.interim.test_turns import hand_in, made, nobody_rings, work
 
 __all__ = ["made", "nobody_rings"]  # fixtures
 

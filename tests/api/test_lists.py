@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Question
 from tests.api.conftest import problem
-from tests.evaluation.reports import world as graded
+from tests.evaluation.grading.results import world as graded
 
 pytestmark = pytest.mark.django_db
 LONG = "a very long text " * 1000

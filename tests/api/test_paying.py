@@ -5,10 +5,10 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotations.ledger.appealing import answer, appeal
-from annotations.ledger.deciding import decide
+from annotations.ledger.appeals import answer_appeal, create_appeal
+from annotations.ledger.decisions import decide
 from annotations.models import Decision
-from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.payments.crowd import rivers
 from tests.sentences import api_sentence
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +35,7 @@ def test_people_are_listed_filtered_and_sorted_with_evidence(crowd):
         {
             "category": "FAILED_CHECK",
             "offered": True,
+            "message": api_sentence("paying.checks", failed=1, checks=1),
             "said": api_sentence("paying.checks", failed=1, checks=1),
         }
     ]
@@ -88,13 +89,13 @@ def test_an_appeal_and_its_answer_are_read_and_filtered_for(crowd):
     person = f"{link}people/{people['ben'].public_id}/"
     assert client.get(person).json()["appeal"] is None
     refused = decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
-    row = appeal(people["ben"], "I ticked often.")
+    row = create_appeal(people["ben"], "I ticked often.")
     told = client.get(person).json()["appeal"]
     assert (told["decision"], told["text"]) == (str(refused.public_id), "I ticked often.")
     assert told["answer"] is None
     found = client.get(link, {"appeal": "waiting"}).json()["results"]
     assert [one["worker"] for one in found] == ["ben"]
-    answer(row, rana, "You are right.", approve=True)
+    answer_appeal(row, rana, "You are right.", approve=True)
     told = client.get(person).json()
     assert told["decision"]["decision"] == "approve"
     given = told["appeal"]["answer"]

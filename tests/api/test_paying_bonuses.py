@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, tallies
 from annotations.ledger.bonuses import PART
-from annotations.ledger.deciding import decide
+from annotations.ledger.decisions import decide
 from annotations.models import BonusPayment
 from tests.annotations.world import submission
 from tests.api.paying_desk import RULE
@@ -55,7 +55,7 @@ def test_what_was_tried_is_planned_once(desk):
     assert planned == {"round": "bonus", "n": 8, "new": 8, "total": "1.45", "currency": "GBP"}
     assert desk.post("bonuses/plan/", **RULE, seen=seen)["new"] == 0
     assert BonusPayment.objects.count() == 8
-    assert {one.reason for one in bonuses.payments_of(desk.version)} == {"0.05 for each answer"}
+    assert {one.reason for one in bonuses.load_payments(desk.version)} == {"0.05 for each answer"}
 
 
 def test_a_rule_of_other_people_by_now_plans_nothing(desk):
@@ -119,7 +119,7 @@ def test_a_round_is_confirmed_and_cancelled_with_its_sum_alone(desk):
     assert done == {"round": "bonus", "state": "confirmed", "n": 8, "total": "1.45"}
     desk.post("bonuses/confirm/", 409, round="bonus", total="1.45")  # nothing is planned any more
     assert desk.states() == {"confirmed"}
-    assert {one.by for one in bonuses.payments_of(desk.version)} == {"rana"}
+    assert {one.by for one in bonuses.load_payments(desk.version)} == {"rana"}
     desk.post("bonuses/cancel/", round="bonus", total="1.45")
     assert desk.states() == {"cancelled"}
 
@@ -201,12 +201,12 @@ def test_the_same_request_again_takes_no_second_list(desk):
     again = desk.client.post(f"{desk.link}lists/", {}, format="json", **key)
     assert (first.status_code, again.status_code) == (201, 201)
     assert first.json() == again.json()
-    assert len(tallies.by_list(bonuses.payments_of(desk.version))) == 1
+    assert len(tallies.group_by_list(bonuses.load_payments(desk.version))) == 1
 
 
 def test_what_the_panel_said_is_kept_whole_or_not_at_all(desk):
     confirmed(desk)
-    first, second = (str(one.id) for one in bonuses.payments_of(desk.version)[:2])
+    first, second = (str(one.id) for one in bonuses.load_payments(desk.version)[:2])
 
     def settle(status, *said):
         payments = [{"id": key, "state": state} for key, state in said]
@@ -226,7 +226,7 @@ def test_what_the_panel_said_is_kept_whole_or_not_at_all(desk):
     assert settle(200, (first, "paid"), (second, "failed")) == {"new": 0, "unchanged": 2}
     told = settle(409, (second, "failed"), (first, "failed"))
     assert told["errors"][0]["pointer"] == "#/payments/1/id"
-    states = [one.state for one in bonuses.payments_of(desk.version)[:2]]
+    states = [one.state for one in bonuses.load_payments(desk.version)[:2]]
     assert states == ["settled", "failed"]
 
 

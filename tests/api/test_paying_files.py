@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 from annotations.ledger import bonuses
-from annotations.ledger.appealing import appeal
-from annotations.ledger.bonuses import PART, payments_of
-from annotations.ledger.deciding import decide
+from annotations.ledger.appeals import create_appeal
+from annotations.ledger.bonuses import PART, load_payments
+from annotations.ledger.decisions import decide
 from annotations.ledger.sentences import PAYMENTS
 from annotations.models import (
     AppealAnswer,
@@ -63,7 +63,7 @@ def test_parts_are_read_planned_with_their_sum_and_taken_once(with_parts):
     taken = desk.post("lists/", 201, list="prolific-screen-out")
     assert body_of(desk.client.get(taken["url"])) == "hal,0.40\nben,0.80\n"
     desk.post("lists/", 409, list="prolific-screen-out")
-    assert {one.state for one in payments_of(desk.version)} == {"sent"}
+    assert {one.state for one in load_payments(desk.version)} == {"sent"}
 
 
 def test_without_amounts_in_the_settings_nobody_is_owed_a_part(with_parts):
@@ -76,7 +76,7 @@ def test_without_amounts_in_the_settings_nobody_is_owed_a_part(with_parts):
 def ben(desk):
     """Ben, rejected, who wrote back."""
     decide(desk.people["ben"], desk.rana, "reject", "FAILED_CHECK", REASON)
-    appeal(desk.people["ben"], "I ticked often.")
+    create_appeal(desk.people["ben"], "I ticked often.")
     return desk.people["ben"]
 
 
@@ -177,7 +177,7 @@ def test_decisions_are_tried_then_kept_once(desk):
     assert (kept["n_new"], kept["new_bonuses"], kept["version"]) == (2, 1, desk.version.number)
     again = desk.post("decisions/", rows=ROWS)
     assert (again["n_new"], again["n_unchanged"], again["new_bonuses"]) == (0, 2, 0)
-    (one,) = payments_of(desk.version)
+    (one,) = load_payments(desk.version)
     assert (one.name, one.state, one.by) == ("ada", "confirmed", "rana")
     two = desk.post("decisions/?round=second", rows=ROWS[:1])
     assert two["new_bonuses"] == 1

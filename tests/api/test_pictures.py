@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test.client import MULTIPART_CONTENT, encode_multipart
 from PIL import Image as Pillow
 
+from annotations.exchange.reading import images
 from annotations.exchange.reading.questions import LONGEST_BESIDE
 from annotations.models import Image, Passage
 from tests.annotations.answering.conftest import made_set
@@ -48,6 +49,32 @@ def send(tides):
 def address(tides):
     passage = tides.latest_version().passages.earliest("pk")
     return f"question-sets/{tides.public_id}/passages/{passage.public_id}/image/"
+
+
+def test_a_picture_that_waits_in_vain_is_answered_with_503_and_when_to_send_it_again(
+    send, monkeypatch
+):
+    monkeypatch.setattr(images, "SECONDS_TO_WAIT", 0.05)
+    with images._turn:
+        response = send(picture())
+    refused = problem(response, 503, "busy")
+    assert [error["code"] for error in refused["errors"]] == ["pictures_busy"]
+    assert response["Retry-After"] == str(images.SECONDS_TO_RETRY)
+    assert not Image.objects.exists()
+    assert send(picture()).status_code == 200
+
+
+def test_a_third_picture_of_one_person_is_answered_with_503_and_that_of_another_is_read(
+    tides, send, monkeypatch
+):
+    monkeypatch.setitem(images._waiting, tides.owner_id, images.MOST_OF_ONE)
+    response = send(picture())
+    refused = problem(response, 503, "busy")
+    assert [error["code"] for error in refused["errors"]] == ["own_pictures_wait"]
+    assert response["Retry-After"] == str(images.SECONDS_TO_RETRY)
+    monkeypatch.setitem(images._waiting, tides.owner_id, images.MOST_OF_ONE - 1)
+    assert send(picture()).status_code == 200
+    assert images._waiting[tides.owner_id] == images.MOST_OF_ONE - 1
 
 
 def test_a_picture_is_sent_with_its_words_read_and_taken_away(tides, send):

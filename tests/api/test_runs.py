@@ -9,9 +9,11 @@ import pytest
 from evaluation.background import runs as lifecycle
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.results.report.question import question_report
+from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.workers import worker_rows
 from evaluation.models import Run, RunOfRecord
-from evaluation.reports import question_report, run_report, worker_rows
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.api.translations import PUBLISHED, TEXTS
-from evaluation.api.conflicts import CONFLICTS
+from evaluation.rest.conflicts import CONFLICTS
 
 TEXT_CASES = [
     ("unknown_text", {}, "there is no such text in this version"),

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdgrade.models import ApiToken
-from crowdgrade.models.tokens import NOTED_EVERY, make_token
+from crowdgrade.models.tokens import USE_INTERVAL, make_token
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
@@ -142,7 +142,7 @@ def test_the_last_use_is_noted_every_ten_minutes(api, rana):
     assert first is not None
     asking.get("runs/")
     assert ApiToken.objects.get().last_used_at == first
-    long_ago = first - NOTED_EVERY - timedelta(seconds=1)
+    long_ago = first - USE_INTERVAL - timedelta(seconds=1)
     ApiToken.objects.update(last_used_at=long_ago)
     asking.get("runs/")
     assert ApiToken.objects.get().last_used_at > long_ago

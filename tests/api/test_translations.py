@@ -5,8 +5,8 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from annotations.editing import Sheet, add_language, rows_of
-from annotations.editing.translating import LONGEST_TITLE, MOST_PARTS
+from annotations.editing import Sheet, add_language, load_rows
+from annotations.editing.translation import LONGEST_TITLE, MOST_PARTS
 from annotations.models import Passage, Question, QuestionSet
 from tests.api.conftest import Api, problem
 
@@ -46,7 +46,7 @@ def there(version, end=""):
 
 
 def said(version, language="ar"):
-    sheet = Sheet(version, language, rows_of(version))
+    sheet = Sheet(version, language, load_rows(version))
     return {one.key: one.said for one in sheet.pieces if one.said}
 
 

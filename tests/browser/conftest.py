@@ -14,7 +14,7 @@ from django.utils import timezone
 from crowdgrade import demo
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from tests.attack.site import Site
 from tests.browser.chromium import ARGUMENTS, CHROMIUM

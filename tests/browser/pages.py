@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.evidence.benchmarks.pages import PAGES, addresses, values_of
+from tests.benchmarks.pages import PAGES, addresses, values_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -57,6 +57,14 @@ class Inspector:
             self.found.append(f"{name}: answered {response.status}")
             return
         self.check(name)
+
+    def confirm_upload(self):
+        """Check the preview of an uploaded file, and import it."""
+        self.page.wait_for_selector("text=This was a dry run")
+        self.check("preview")
+        self.page.click("button:has-text('Import ')")
+        self.page.wait_for_selector("text=All of it is stored.")
+        self.check("imported")
 
     def check(self, name):
         """Note what is wrong with the page that is open."""

@@ -131,6 +131,7 @@ def test_the_whole_way_from_the_link_to_the_code(browser, live_server, tides, lo
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_who_fails_the_attention_checks_is_told_so_in_plain_words_and_ends_with_that_code(
     browser, live_server, tides, look
 ):
@@ -169,6 +170,7 @@ def test_what_is_typed_is_saved_without_a_button_and_there_on_another_device(
     assert Response.objects.get().text == TEXT
 
 
+@pytest.mark.long
 def test_what_is_typed_before_the_script_has_come_is_saved_too(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = opened.page
@@ -187,6 +189,7 @@ def test_what_is_typed_before_the_script_has_come_is_saved_too(browser, live_ser
         assert page.get_by_text("Saving", exact=False).count() == 0
 
 
+@pytest.mark.long
 def test_a_text_typed_before_the_script_does_not_give_way_to_one_kept_here(
     browser, live_server, book
 ):
@@ -231,6 +234,7 @@ def test_a_server_that_breaks_while_somebody_types_loses_nothing(browser, live_s
     assert Response.objects.get().text == "north"
 
 
+@pytest.mark.long
 def test_a_text_typed_without_a_network_is_back_when_the_page_is_opened_again(
     browser, live_server, book
 ):
@@ -272,6 +276,7 @@ def test_a_tab_that_is_closed_without_a_network_loses_nothing(browser, live_serv
     assert Response.objects.get().text == f"{TEXT} Always."
 
 
+@pytest.mark.long
 def test_no_cookie_is_needed_to_go_on_typing(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = to_questions(opened, book)
@@ -308,6 +313,7 @@ def test_of_two_windows_nobody_loses_a_text(browser, live_server, book):
     assert Response.objects.get().text == "from the laptop, chosen"
 
 
+@pytest.mark.long
 def test_typing_on_while_a_page_is_handed_in_makes_no_second_text(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = to_questions(opened, book)
@@ -319,6 +325,7 @@ def test_typing_on_while_a_page_is_handed_in_makes_no_second_text(browser, live_
     assert set(Response.objects.values_list("text", flat=True)) == {"north"}
 
 
+@pytest.mark.long
 def test_what_comes_after_closing_is_kept_and_told(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = to_questions(opened, book)
@@ -365,6 +372,7 @@ def test_without_scripts_the_way_is_the_same(browser, live_server, book):
         assert page.locator("#completion-code").inner_text() == book.collection.code_done
 
 
+@pytest.mark.long
 def test_a_page_is_small_and_twice_as_large_letters_fit(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         sizes = {}

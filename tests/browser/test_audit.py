@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotations.models import Share
 from evaluation.models import HumanJudgement
 from tests.browser import pages
-from tests.evaluation.reports import world
+from tests.evaluation.grading.results import world
 from tests.numbers import numbers_in
 
 pytestmark = [*pages.pytestmark, pytest.mark.long]

@@ -156,6 +156,7 @@ def test_a_set_is_written_moved_and_published_by_the_keyboard_and_by_dragging(
         assert "\n".join(window.found) == ""
 
 
+@pytest.mark.long
 def test_what_is_typed_survives_the_end_of_the_session_and_comes_back(
     browser, client, live_server, rivers
 ):

@@ -40,6 +40,7 @@ def answer(one, route):
 
 
 @pytest.mark.parametrize("look", PAGE_LOOKS)
+@pytest.mark.long
 def test_axe_finds_nothing_of_any_level_on_what_any_mistake_brings(
     circle, client, browser, live_server, look
 ):

@@ -21,6 +21,7 @@ EMPTY = [
 
 
 @pytest.mark.parametrize("look", PAGE_LOOKS)
+@pytest.mark.long
 def test_every_page_is_accessible_fits_and_keeps_its_console_silent(
     world, client, browser, live_server, look
 ):

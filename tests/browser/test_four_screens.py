@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from evaluation.models import Run
 from tests.browser.pages import LOOKS, readable, signed_in
-from tests.evaluation.reports import world as graded
+from tests.evaluation.grading.results import world as graded
 
 pytestmark = [
     pytest.mark.browser,

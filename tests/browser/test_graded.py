@@ -19,6 +19,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_graded_answers_are_uploaded_and_the_trust_page_says_which_method_to_trust(
     browser,
     client,
@@ -46,7 +47,7 @@ def test_graded_answers_are_uploaded_and_the_trust_page_says_which_method_to_tru
         start = reverse("admin:start", args=[graded.version.question_set.public_id, "graded"])
         window.look("the start", f"{start}?embedder=tfidf-char")
         page.click("button:has-text('Start the run') >> nth=0")
-        page.wait_for_selector("text=It waits")
+        page.wait_for_selector("text=Queued.")
         while work_one_turn():
             pass
         run = Run.objects.get(kind="graded")

@@ -11,11 +11,11 @@ from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet, Share
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.eloquent.run_options import EloquentRunOptions
+from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.models import HumanJudgement
 from tests.browser import pages
 from tests.browser import test_same_meaning as same
-from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
+from tests.evaluation.eloquent.test_evaluate import prompts_text
 
 pytestmark = [*same.pytestmark, pytest.mark.long]
 model = same.model
@@ -90,7 +90,7 @@ def test_experts_are_asked_judge_by_keys_and_correct_what_they_said(
         assert page.locator("text=2 of 2 judged").count() == 2
         assert page.locator("th:has-text('People with programs')").count() == 1
         window.look("scores", reverse("admin:results-run", args=[run.public_id]))
-        assert page.locator("th:has-text('People say')").count() == 1
+        assert page.locator("th:has-text('Mean of annotators')").count() == 1
         window.look("texts", reverse("admin:results-reply-texts", args=[run.public_id]))
         assert page.locator("mark:text-is('mum')").count() == 1
         window.look("models", reverse("admin:results-reply-models", args=[run.public_id]))

@@ -27,8 +27,9 @@ def world(transactional_db):
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_single_keys_choose_until_they_are_turned_off(browser, client, live_server, world, look):
-    (task,) = writing.tasks(world.project, world.vic.pk).open
+    (task,) = writing.list_tasks(world.project, world.vic.pk).open
     address = reverse("admin:writing-check", args=[world.project.public_id, task.id])
     with pages.signed_in(browser, client, live_server.url, "vic", look) as window:
         page = window.page

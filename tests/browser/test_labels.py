@@ -15,7 +15,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.evaluation.backends.chat.fake import FakeChat
-from tests.evaluation.kinds.umwp.world import UNKNOWN, lines, options, replied
+from tests.evaluation.umwp.world import UNKNOWN, lines, options, replied
 
 pytestmark = [
     pytest.mark.browser,
@@ -63,8 +63,8 @@ def test_replies_are_labelled_by_keys_and_compared(browser, client, live_server,
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("nobody labelled", shown)
-        assert "People, together" in page.inner_text("body")
-        page.click("text=Ask people to label replies")
+        assert "All participants" in page.inner_text("body")
+        page.click("text=Invite annotators")
         page.fill("input[name=count]", "3")
         for name in ("ed", "eva"):
             page.check(f"label:text-is('{name}')")

@@ -10,7 +10,7 @@ from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
-from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
+from tests.evaluation.maqa.test_run_type import PUBLISHED, World
 
 pytestmark = [
     pytest.mark.browser,
@@ -43,8 +43,9 @@ def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
         window.look("empty", start)
         page.set_input_files("#questions", path)
         page.click("text=Upload >> nth=-1")
+        window.confirm_upload()
+        window.look("uploaded", start)
         page.wait_for_selector("text=3 questions; 3 with right answers, 2 with several.")
-        window.check("uploaded")
         page.check("fieldset input[type=checkbox]")
         page.fill("input[name=samples]", "3")
         page.select_option("select[name=embedder]", "tfidf-char")
@@ -54,16 +55,16 @@ def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
         work_away(page)
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
-        window.look("sure and right", reverse("admin:results-run", args=[run.public_id]))
+        window.look("uncertainty", reverse("admin:results-run", args=[run.public_id]))
         assert page.locator("#knows").is_visible()
         assert page.locator("svg .chart-mark").count()
-        assert "confidence it states" in page.locator("#sure-1 + div tbody").inner_text()
+        assert "Verbalised confidence" in page.locator("#sure-1 + div tbody").inner_text()
         show_all(page)
         for summary in page.query_selector_all("details > summary"):
             summary.click()
         window.check("opened")
-        page.click("text=Sure and wrong >> nth=0")
-        page.wait_for_selector("text=Right: Bob Dylan.")
+        page.click("text=Confident and wrong >> nth=0")
+        page.wait_for_selector("text=Right answers: Bob Dylan.")
         assert page.locator("h3").first.inner_text().startswith("Who sang?")
         window.check("texts")
         assert window.found == []

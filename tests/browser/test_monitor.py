@@ -9,7 +9,7 @@ from annotations.models import Collection, Submission
 from tests.annotations.answering.conftest import made_set, published
 from tests.annotations.answering.walker import Walker
 from tests.browser import pages
-from tests.evaluation.background.test_interims import hand_in, work
+from tests.evaluation.interim.test_turns import hand_in, work
 
 pytestmark = [
     pytest.mark.browser,
@@ -63,6 +63,7 @@ def test_figures_change_without_a_reload_while_somebody_answers(
         assert "\n".join(opened.found) == ""
 
 
+@pytest.mark.long
 def test_the_link_is_copied_by_a_button_and_selected_where_the_browser_forbids_it(
     browser, client, live_server, made
 ):
@@ -93,6 +94,7 @@ def test_the_link_is_copied_by_a_button_and_selected_where_the_browser_forbids_i
         assert "\n".join(opened.found) == ""
 
 
+@pytest.mark.long
 def test_without_a_network_the_page_says_so_and_goes_on_when_it_is_back(
     browser, client, live_server, made
 ):
@@ -117,6 +119,7 @@ def test_without_a_network_the_page_says_so_and_goes_on_when_it_is_back(
         assert "\n".join(opened.found) == ""
 
 
+@pytest.mark.long
 def test_a_hidden_page_asks_for_nothing_and_asks_at_once_when_it_is_seen_again(
     browser, client, live_server, made
 ):
@@ -160,6 +163,7 @@ def test_closing_asks_first_and_another_window_is_told(browser, client, live_ser
         assert "\n".join(opened.found) == ""
 
 
+@pytest.mark.long
 def test_places_are_added_once_by_two_clicks(browser, client, live_server, made):
     with pages.signed_in(browser, client, live_server.url, "rana", "wide-light") as opened:
         page = opened.page
@@ -174,6 +178,7 @@ def test_places_are_added_once_by_two_clicks(browser, client, live_server, made)
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_grades_so_far_appear_when_they_are_done(
     browser, client, live_server, made, look, monkeypatch
 ):

@@ -11,7 +11,7 @@ from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.backends.chat.fake import FakeChat
-from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
+from tests.evaluation.umwp.world import PROBLEMS, lines, replied
 from tests.numbers import numbers_in
 
 pytestmark = [
@@ -52,10 +52,12 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
         page.set_input_files("#problems", bad)
         page.click("text=Upload >> nth=-1")
         page.wait_for_selector("text=it is answerable, but has category 3")
+        window.look("empty again", start)
         page.set_input_files("#problems", path)
         page.click("text=Upload >> nth=-1")
-        page.wait_for_selector("text=3 questions have an answer, 32 have none.")
-        window.check("uploaded")
+        window.confirm_upload()
+        window.look("uploaded", start)
+        page.wait_for_selector("text=3 answerable questions, 32 unanswerable.")
         for box in page.query_selector_all("fieldset input[type=checkbox]"):
             box.check()
         page.uncheck("input[name=in_context]")
@@ -76,7 +78,7 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
         page.click("#parts ~ details summary")
         window.check("parts")
         page.click("text=Replies >> nth=0")
-        page.wait_for_selector("article >> text=did not notice that there is no answer")
+        page.wait_for_selector("article >> text=unanswerable question answered")
         window.check("replies")
         assert page.locator("article").count() == 25
         show_all(page)

@@ -6,7 +6,8 @@ from django.urls import reverse
 
 from tests.browser import pages
 from tests.browser.working import work_away
-from tests.evaluation.kinds.multiqa.world import World, rivers
+from tests.evaluation.multiqa.world import World, rivers
+from tests.sentences import site_sentence
 
 pytestmark = [
     pytest.mark.browser,
@@ -41,7 +42,7 @@ def test_models_are_asked_in_other_words_from_the_set_to_the_worst_questions(
         page.locator(f"a[href$='{question_set.public_id}/run/multiqa/']").first.evaluate(
             "link => link.click()"
         )
-        page.wait_for_selector("text=5 questions, 4 with accepted answers; 3 people answered")
+        page.wait_for_selector("text=5 questions, 4 with accepted answers; 3 workers answered")
         page.get_by_label("good", exact=True).check()
         page.get_by_label("shaky", exact=True).check()
         page.select_option("select[name=rewriter]", label="rewriter")
@@ -64,14 +65,15 @@ def test_models_are_asked_in_other_words_from_the_set_to_the_worst_questions(
         assert run.state == "done", run.error
         window.look("scores", reverse("admin:results-run", args=[run.public_id]))
         assert page.locator("svg .chart-mark").count()
-        assert page.locator("text=shaky answers 100% of 4 questions rightly as asked").count()
-        row = page.locator("tr:has(th:text('Right in every wording'))").first
+        told = site_sentence("multiqa.right", system="shaky", accuracy=1.0, worst=0.0, n=4)
+        assert page.get_by_text(told).count()
+        row = page.locator("tr:has(th:text('Worst-case accuracy'))").first
         # Four of four and none of four, with the intervals behind them.
         assert [cell.split()[0] for cell in row.locator("td").all_inner_texts()][-2:] in (
             ["100%", "0%"],
             ["good:", "shaky:"],
         )
-        for title in ("Models compared", "Wordings", "Worst questions"):
+        for title in ("Models compared", "Rewordings", "Worst questions"):
             page.click(f"nav a:text-is('{title}') >> nth=0")
             page.wait_for_selector("main h1, h1")
             window.check(title)

@@ -8,14 +8,14 @@ from django.utils import timezone
 
 from annotations import guards
 from annotations.answering import collecting, links, places
-from annotations.ledger.bonuses import PART, ROUND, payments_of
-from annotations.ledger.deciding import decide
+from annotations.ledger.bonuses import PART, ROUND, load_payments
+from annotations.ledger.decisions import decide
 from annotations.models import AppealAnswer, Collection, Decision, Submission
 from annotations.panels.groups import make_group
 from tests.annotations.answering.conftest import made_set
 from tests.browser import pages
-from tests.evaluation.paying.crowd import rivers
-from tests.evaluation.reports.world import finished
+from tests.evaluation.grading.results.world import finished
+from tests.evaluation.payments.crowd import rivers
 
 pytestmark = pages.pytestmark
 
@@ -81,7 +81,7 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
         window.look("the desk after the parts were taken", start)
         page.wait_for_selector("text=A list of 1 part of the pay once more")
     assert Decision.objects.filter(kind="approve").count() == 4
-    states = {(one.round, one.state) for one in payments_of(desk)}
+    states = {(one.round, one.state) for one in load_payments(desk)}
     assert states == {(ROUND, "confirmed"), (PART, "sent")}
 
 
@@ -100,6 +100,7 @@ class Made:
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, live_server, look):
     start = reverse("admin:paying", args=[graded.question_set.public_id])
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
@@ -144,10 +145,11 @@ def rejected(transactional_db):
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_a_rejected_worker_writes_back_and_reads_the_answer(
     rejected, browser, client, live_server, look
 ):
-    place = [links.token_of(rejected)]
+    place = [links.build_token(rejected)]
     start = reverse("admin:paying", args=[rejected.version.question_set.public_id])
     width, scheme = pages.WINDOWS[look]
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)

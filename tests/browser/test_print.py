@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from evaluation.models import WorkerGrade
 from tests.browser.pages import signed_in
-from tests.evaluation.reports import world as graded
-from tests.evaluation.reports.alarm_world import alarm, looked
+from tests.evaluation.grading.results import world as graded
+from tests.evaluation.grading.results.alarm_world import alarm, looked
 
 pytestmark = [
     pytest.mark.browser,

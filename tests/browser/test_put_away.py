@@ -14,7 +14,7 @@ from annotations.models import Import, Response, Worker
 from evaluation.models import LanguageModel, Run
 from tests.browser import pages
 from tests.browser.working import work_away
-from tests.evaluation.reports import world
+from tests.evaluation.grading.results import world
 
 pytestmark = [*pages.pytestmark, pytest.mark.long]
 # Where to keep pictures, for somebody who wants to look at them.
@@ -85,7 +85,7 @@ def test_what_is_to_go_is_told_and_goes_after_a_yes(browser, client, live_server
 
         window.look("a run", reverse("admin:run-delete", args=[run.public_id]))
         keep(window, look, "delete-run")
-        page.get_by_role("button", name="Delete it for good", exact=True).click()
+        page.get_by_role("button", name="Delete permanently", exact=True).click()
         page.wait_for_selector("h1")
         work_away(page)
         assert not Run.objects.filter(pk=run.pk).exists()
@@ -120,7 +120,7 @@ def test_a_model_is_archived_restored_noted_and_deleted(browser, client, live_se
         window.check("what goes with a model")
         keep(window, look, "model-delete")
         page.get_by_role("textbox").last.fill(model.name)
-        page.get_by_role("button", name="Delete it for good", exact=True).click()
+        page.get_by_role("button", name="Delete permanently", exact=True).click()
         page.get_by_text("is being deleted.", exact=False).first.wait_for()
         window.look("a model that goes", of)
         keep(window, look, "model-going")

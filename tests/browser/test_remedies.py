@@ -13,10 +13,10 @@ from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet, Share
 from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.remedies.report import suggested_anchors
 from evaluation.imports import import_model_answers
 from evaluation.models import HumanJudgement, Run
-from evaluation.steps.outside import suggested_anchors
 from tests.browser import crowds_that_ring as crowds
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
@@ -25,7 +25,7 @@ pytestmark = [*pages.pytestmark, pytest.mark.long]
 
 COPIES = "Copied or nearly copied answers"
 IN_PART = "A part of the answers is shared word for word"
-LEVERAGE = "The ranking hangs on one worker"
+LEVERAGE = "The ranking depends on one worker"
 WITHOUT = "See how it is without their votes"
 CAP = "Grade again with a cap on each vote"
 LEFT_OUT = "left out"
@@ -161,8 +161,7 @@ def test_a_remedy_leads_to_what_became_of_the_alarm(browser, client, live_server
         expect(shown).to_contain_text("Answered" if answered else "Open")
         verdict = page.get_by_role("region", name="Can these grades be used?")
         if answered:
-            expect(verdict).not_to_contain_text("alarm rings.")
-            expect(verdict).not_to_contain_text("alarms ring.")
+            expect(verdict).not_to_contain_text(re.compile(r"\d alarms?\."))
     assert "\n".join(window.found) == ""
 
 

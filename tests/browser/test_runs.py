@@ -9,7 +9,7 @@ from annotations.exchange.importing import import_answers, import_passages, impo
 from annotations.models import QuestionSet
 from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run, RunOfRecord
 from tests.browser import pages
 from tests.browser.working import work_away
@@ -89,8 +89,8 @@ def test_a_run_is_named_tried_without_somebody_run_again_and_chosen(
         assert "without Quinn" in page.inner_text("h1")
         assert page.locator("[data-chosen=first]").is_visible()
         page.click("text=Use this run for the set")
-        page.wait_for_selector("text=This is the run of record")
-        window.check("the run of record")
+        page.wait_for_selector("text=This is the official run")
+        window.check("the official run")
         assert RunOfRecord.objects.get().run == other
 
         window.look("against", reverse("admin:results-against", args=[other.public_id]))
@@ -99,6 +99,6 @@ def test_a_run_is_named_tried_without_somebody_run_again_and_chosen(
         window.look(
             "the set", reverse("admin:question-set", args=[graded.version.question_set.public_id])
         )
-        assert page.locator(".cg-badge:has-text('run of record')").count() == 1
+        assert page.locator(".cg-badge:has-text('official run')").count() == 1
         window.look("runs", reverse("admin:runs"))
         assert window.found == []

@@ -9,7 +9,7 @@ from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.browser.working import work_away
 from tests.evaluation.backends.chat.fake import FakeChat, said
-from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
+from tests.evaluation.eloquent.test_evaluate import prompts_text
 
 pytestmark = [
     pytest.mark.browser,
@@ -50,11 +50,13 @@ def test_prompts_are_uploaded_put_to_a_model_and_shown(
         page.set_input_files("#prompts", path)
         page.click("text=Upload >> nth=-1")
         page.wait_for_selector("text=a comma is missing behind line 13, column 6")
+        window.look("empty again", start)
         page.set_input_files("#prompts", path)
         page.check("#repair")
         page.click("text=Upload >> nth=-1")
+        window.confirm_upload()
+        window.look("uploaded", start)
         page.wait_for_selector("text=2 questions in 5 wordings; languages: en, sv.")
-        window.check("uploaded")
         for box in page.query_selector_all("fieldset input[type=checkbox]"):
             box.check()
         page.select_option("select[name=embedder]", "tfidf-word")

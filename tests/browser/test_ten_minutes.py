@@ -216,7 +216,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         # Whom to keep, whom to look at, which model, whether to believe it.
         verdict = page.get_by_role("region", name="Can these grades be used?")
         expect(verdict).to_contain_text("Not as it stands.")
-        expect(verdict).to_contain_text("4 alarms ring.")
+        expect(verdict).to_contain_text("4 alarms.")
         best = page.get_by_role("region", name="Best people")
         # Amara and Quinn copy from each other, as do two more pairs: none of them is called good.
         expect(best.get_by_role("link", name="Amara", exact=True)).to_have_count(0)
@@ -236,7 +236,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         # What is left is an alarm about Uma, who pasted one text as the answer to every question.
         verdict = page.get_by_role("region", name="Can these grades be used?")
         expect(verdict).to_contain_text("Not as it stands.")
-        expect(verdict).to_contain_text("1 alarm rings.")
+        expect(verdict).to_contain_text("1 alarm.")
 
         # Against the run before, and the one that counts from now on.
         walker.press("Against the run before")
@@ -245,8 +245,8 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         page.go_back()
         walker.press("Use this run for the set")
         walker.look("Results of")
-        keep = page.get_by_role("region", name="Keep it, and take it with you")
-        expect(keep).to_contain_text("This is the run of record")
+        keep = page.get_by_role("region", name="Official run and export")
+        expect(keep).to_contain_text("This is the official run")
 
         # Taken away: the grades, and what panels are told.
         table = list(csv.DictReader(io.StringIO(walker.download("Grades of the workers (CSV)"))))

@@ -6,8 +6,9 @@ from django.db import connection
 from django.urls import reverse
 
 from annotations import guards
+from evaluation.background.exclusions import excluded
 from evaluation.models import Run, WorkerVerdict
-from evaluation.triaging import decide, excluded
+from evaluation.triage.storage import decide
 from tests.browser import pages
 from tests.browser.working import work_away
 
@@ -103,6 +104,7 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
+@pytest.mark.long
 def test_two_at_once_the_second_sees_what_the_first_decided(
     world, browser, client, live_server, look
 ):

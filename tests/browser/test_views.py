@@ -6,13 +6,13 @@ from django.urls import reverse
 
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.model_overview.messages import QUESTIONS
 from evaluation.models import Run
-from evaluation.words.views import QUESTIONS
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
-from tests.evaluation.kinds.views.asked import Server, ask_all, prepare
-from tests.evaluation.kinds.views.world import LINES, rivers_of
+from tests.evaluation.model_overview.asked import Server, ask_all, prepare
+from tests.evaluation.model_overview.world import LINES, rivers_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -49,7 +49,7 @@ def put_together(window, rivers):
     """Start a run from the page of the set, let a worker do it, and return it."""
     page = window.page
     window.look("set", reverse("admin:question-set", args=[rivers.public_id]))
-    page.click("h3 >> text=All views together")
+    page.click("h3 >> text=Model overview")
     window.check("start")
     page.click("text=Start the run")
     page.wait_for_url("**/runs/*/")

@@ -11,7 +11,7 @@ from evaluation.models import LLMResponse
 from tests.browser import pages
 from tests.evaluation import fact_world
 from tests.evaluation.fact_world import graded, written
-from tests.evaluation.wave_world import rows, two_waves
+from tests.evaluation.waves.wave_world import rows, two_waves
 
 pytestmark = [*pages.pytestmark, pytest.mark.long]
 HEADER = ("worker", "question", "answer")

@@ -117,7 +117,7 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
             page.click("text=Export 1 accepted")
         lines = download.value.path().read_text().splitlines()
         found += window.found
-    assert [json.loads(line) for line in lines] == list(writing.accepted(world.project))
+    assert [json.loads(line) for line in lines] == list(writing.export_accepted(world.project))
     assert json.loads(lines[1])["question"] == MADE
     assert "\n".join(found) == ""
 

@@ -51,7 +51,7 @@ NAMES = {*WORKERS, "Zoe", "Elk", "Ox", "rana", "tides", "lakes", "rejections"}
 FACT = re.compile(r"[\d_]|<\w+>|\{\w+\}|\.(?:csv|json|jsonl|md|npz|svg|tsv|txt|xlsx|zip)$")
 AROUND = " .,;:!?()[]\"'“”`"
 # An alarm begins with its severity and its code, which may be a plain word.
-ALARM = re.compile(r"^([A-Z]+ [a-z_]+): ")
+ALARM = re.compile(r"^((?:ALARM|NOTICE|INFO|ANSWERED) [a-z_]+): ")
 RULE = re.compile(r"^-+(?:  -+)*$")
 # Keys of JSON files and columns of tables whose values are sentences.
 SENTENCE_KEYS = {"answered", "holds", "limits", "message", "outcome", "repair", "run_name"}

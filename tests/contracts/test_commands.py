@@ -23,14 +23,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.inputs import write_input
-from tests.contracts.replay import (
-    COMMANDS,
-    HERE,
-    NUMBER,
-    WIDEST,
-    options_of_all_commands,
-    replay,
-)
+from tests.contracts.replay import COMMANDS, HERE, NUMBER, WIDEST, options_of_all_commands, replay
 
 SAVED = HERE / "saved"
 OPTIONS = "options.txt"

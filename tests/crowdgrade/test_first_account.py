@@ -42,7 +42,7 @@ def test_the_link_fills_in_the_code_which_its_owner_alone_may_read(client, home)
     code = first_account.ensure_code(home)
     assert first_account.ensure_code(home) == code
     assert stat.S_IMODE((home / first_account.CODE_FILE).stat().st_mode) == 0o600
-    link = first_account.link("http://127.0.0.1:8000", code)
+    link = first_account.build_link("http://127.0.0.1:8000", code)
     assert link.startswith("http://127.0.0.1:8000/")
     shown = client.get(link).content.decode()
     assert re.search(rf'name="code" value="{code}"', shown)

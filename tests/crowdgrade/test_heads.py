@@ -3,7 +3,7 @@
 import pytest
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 
-from crowdgrade.heads import HeadMiddleware
+from crowdgrade.head_requests import HeadMiddleware
 
 
 @pytest.mark.parametrize(

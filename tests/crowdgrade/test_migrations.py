@@ -1,63 +1,43 @@
-"""One migration an app makes a new database; what has some of the earlier ones goes on by these."""
-
-import sqlite3
+"""What migrations do to rows."""
 
 import pytest
 
 from tests.evaluation.background.scratch import Scratch
 
-ONE_BY_ONE = """
+TWO_RUNS = """
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
-executor = MigrationExecutor(connection)
-executor.loader = MigrationLoader(connection, replace_migrations=False)
-executor.migrate(
-    [one.replaces[-1] for one in executor.loader.disk_migrations.values() if one.replaces])
-result = [name for app, name in executor.recorder.applied_migrations() if app == "evaluation"]
+state = MigrationExecutor(connection).loader.project_state(("evaluation", "0029_cut_off_replies"))
+get = state.apps.get_model
+owner = User.objects.create(username="rana")
+made = []
+for name in ("rivers", "lakes"):
+    of = get("annotations", "QuestionSet").objects.create(owner_id=owner.pk, name=name)
+    version = get("annotations", "QuestionSetVersion").objects.create(question_set=of, number=1)
+    run = get("evaluation", "Run").objects.create(owner_id=owner.pk, version=version)
+    worker = get("annotations", "Worker").objects.create(owner_id=owner.pk, external_id=name)
+    get("evaluation", "WorkerVerdict").objects.create(
+        run=run, worker=worker, kind="exclude", category="copied", decided_by_id=owner.pk)
+result = None
+"""
+SETS_OF_VERDICTS = """
+from evaluation.models import WorkerVerdict
+found = WorkerVerdict.objects.values_list("worker__external_id", "question_set__name")
+result = sorted(map(list, found))
 """
 
 
-def tables(site: Scratch) -> dict[str, object]:
-    """Columns, constraints and indexes of every table of ours."""
-    (path,) = site.home.glob("*.sqlite3")
-    with sqlite3.connect(path) as connection:
-        made = dict(
-            connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'table' "
-                "AND (name LIKE 'annotations%' OR name LIKE 'evaluation%')"
-            )
-        )
-        found: dict[str, object] = {}
-        for name, sql in made.items():
-            columns = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-            # Type, whether it may be empty, and the key; added columns stand elsewhere.
-            found[name] = sorted((row[1], row[2], row[3], row[5]) for row in columns)
-            found[f"{name} constraints"] = sorted(
-                part.split('"')[1] for part in sql.split(" CONSTRAINT ")[1:]
-            )
-        found["indexes"] = sorted(
-            connection.execute(
-                "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'index' "
-                "AND sql IS NOT NULL"
-            )
-        )
-    return found
-
-
 @pytest.mark.long
-def test_a_database_of_earlier_migrations_has_the_same_tables_as_a_new_one(tmp_path):
-    new, old = (Scratch(tmp_path / name, None, None) for name in ("new", "old"))
+@pytest.mark.parametrize("database", ["sqlite_home", "postgres_database"])
+def test_decisions_about_workers_get_the_question_set_of_their_run(database, request, tmp_path):
+    made = request.getfixturevalue(database)
+    on_disk = database == "sqlite_home"
+    site = Scratch(made if on_disk else tmp_path / "home", None if on_disk else made, None)
     try:
-        said = new.manage("migrate")
-        assert "annotations.0001_squashed" in said
-        assert "annotations.0002" not in said
-        applied = old.python(ONE_BY_ONE)
-        assert any(name.startswith("0028") for name in applied)
-        said = old.manage("migrate")
-        assert "annotations.0031_groups_on_a_panel" in said
-        assert "squashed" not in said
-        assert tables(old) == tables(new)
-        assert len(tables(new)) > 100
+        site.manage("migrate", "evaluation", "0029")
+        site.python(TWO_RUNS)
+        site.manage("migrate")
+        assert site.python(SETS_OF_VERDICTS) == [["lakes", "lakes"], ["rivers", "rivers"]]
     finally:
-        old.close()
+        site.close()

@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from crowdgrade import outages
-from crowdgrade.outages import BEHIND, SENTENCES, Outage, outage_of, told
+from crowdgrade.outages import BEHIND, SENTENCES, Outage, describe_for_operator, find_outage
 
 
 def sqlite_error(code):
@@ -65,8 +65,8 @@ HOME = Path(settings.HOME)
 )
 def test_each_error_is_the_sign_of_one_outage_or_of_none(db, monkeypatch, error, outage):
     monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: [])
-    assert outage_of(error) is outage
-    assert (told(error) is None) == (outage is None)
+    assert find_outage(error) is outage
+    assert (describe_for_operator(error) is None) == (outage is None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_database_whose_migrations_were_not_run_is_told_to_run_them(db, monkey
     monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: left)
     error = OperationalError(str(cause))
     error.__cause__ = cause
-    said = told(error)
+    said = describe_for_operator(error)
     # With every migration run it is a defect, and the whole story of it is wanted.
     assert said == (SENTENCES[BEHIND].format(reason=cause) if left else None)
 
@@ -108,7 +108,7 @@ def test_an_error_of_a_disk_that_is_full_says_so_where_sqlite_only_says_that_it_
     monkeypatch,
 ):
     monkeypatch.setattr(outages, "LEAST_FREE", 1 << 60)
-    assert outage_of(sqlite_error(FAILED)) is Outage.FULL
+    assert find_outage(sqlite_error(FAILED)) is Outage.FULL
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_a_file_is_asked_for_again(client, tmp_path, monkeypatch):
     def refuse(*_):
         raise sqlite_error(BUSY)
 
-    monkeypatch.setattr(question_sets, "editable", refuse, raising=False)
+    monkeypatch.setattr(question_sets, "get_editable", refuse, raising=False)
     (tmp_path / "a.csv").write_text("worker,question,answer\n")
     with connection.execute_wrapper(refuse), (tmp_path / "a.csv").open() as file:
         said = client.post("/admin/question-sets/new/", {"name": "x", "file": file})

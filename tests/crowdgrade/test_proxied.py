@@ -10,7 +10,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from crowdgrade.proxied import ProxyMiddleware
+from crowdgrade.proxy_headers import ProxyMiddleware
 from tests.attack.site import PASSWORD, Site, form_token
 from tests.evaluation.background.scratch import wait_until
 

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import QuestionSet, ScopedQuerySet, Share
-from annotations.models.ties import _kept
+from annotations.models.ties import _cached_rows
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -27,16 +27,16 @@ def test_only_who_reads_is_asked_once(client, vera, monkeypatch, method, keeps):
     during = []
     before = ScopedQuerySet.visible_to
 
-    def visible_to(rows, user):
-        during.append(_kept.get() is not None)
-        return before(rows, user)
+    def visible_to(rows, user, **more):
+        during.append(_cached_rows.get() is not None)
+        return before(rows, user, **more)
 
     monkeypatch.setattr(ScopedQuerySet, "visible_to", visible_to)
     shown = QuestionSet.objects.first()
     assert getattr(client, method)(f"/admin/question-sets/{shown.public_id}/").status_code == 200
     assert during
     assert set(during) == {keeps}
-    assert _kept.get() is None
+    assert _cached_rows.get() is None
 
 
 def test_a_share_that_is_taken_away_is_gone_with_the_next_click(client, vera):

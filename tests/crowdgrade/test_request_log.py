@@ -32,7 +32,7 @@ urlpatterns = [
     path("<path:number>", fail),
     path("admin/", include(([path("", fail)], "admin"), namespace="admin")),
 ]
-handler500 = "crowdgrade.rest.handlers.server_error"
+handler500 = "crowdgrade.rest.handlers.handle_server_error"
 
 
 @pytest.fixture

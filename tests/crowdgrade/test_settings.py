@@ -120,8 +120,8 @@ def test_the_secret_key_is_made_when_it_is_first_used_and_kept(tmp_path):
 def test_processes_that_start_together_get_the_same_key(tmp_path):
     code = (
         "from multiprocessing.pool import ThreadPool; from pathlib import Path;"
-        "from crowdgrade.home import kept_secret_key;"
-        f"print(len(set(ThreadPool(8).map(kept_secret_key, [Path({str(tmp_path / 'v')!r})] * 40))))"
+        "from crowdgrade.home import load_secret_key;"
+        f"print(len(set(ThreadPool(8).map(load_secret_key, [Path({str(tmp_path / 'v')!r})] * 40))))"
     )
     assert python(tmp_path, code).stdout == "1\n"
 

@@ -14,9 +14,9 @@ from crowdgrade.supervisor import (
     AlreadyRunningError,
     Child,
     Stopped,
-    only_one,
-    port_is_free,
-    stopped_by_signal,
+    hold_lock,
+    is_port_free,
+    raise_on_signal,
     supervise,
 )
 from tests.evaluation.background.scratch import wait_until
@@ -68,15 +68,18 @@ def test_the_lock_lets_only_one_in_and_is_free_again_afterwards(tmp_path):
         stdout=subprocess.PIPE,
     ) as other:
         other.stdout.readline()
-        with pytest.raises(AlreadyRunningError), only_one(lock):
+        with pytest.raises(AlreadyRunningError), hold_lock(lock):
             pytest.fail("two hold the lock")
         other.kill()
-    with only_one(lock):
+    with hold_lock(lock):
         pass
 
 
 def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
-    follower = "from crowdgrade import lifeline; lifeline.follow(); import time; time.sleep(600)"
+    follower = (
+        "from crowdgrade import lifeline; lifeline.follow_supervisor();"
+        " import time; time.sleep(600)"
+    )
     supervisor = (
         "import os, sys, pathlib; from crowdgrade.supervisor import Child, supervise;"
         f"child = Child('it', [sys.executable, '-c', {follower!r}], os.environ);"
@@ -95,7 +98,7 @@ def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
 def test_a_child_that_follows_reads_nothing_from_its_input(tmp_path):
     said = tmp_path / "said"
     code = (
-        "import pathlib, sys; from crowdgrade import lifeline; lifeline.follow();"
+        "import pathlib, sys; from crowdgrade import lifeline; lifeline.follow_supervisor();"
         f"pathlib.Path({str(said)!r}).write_text(repr(sys.stdin.read())); "
         "import time; time.sleep(600)"
     )
@@ -129,7 +132,7 @@ def test_sigterm_ends_the_block_and_the_old_handler_comes_back():
     before = signal.getsignal(signal.SIGTERM)
 
     def wait_for_the_signal():
-        with stopped_by_signal():
+        with raise_on_signal():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(5)
 
@@ -140,4 +143,4 @@ def test_sigterm_ends_the_block_and_the_old_handler_comes_back():
 
 def test_a_port_that_somebody_listens_on_is_not_free():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        assert not port_is_free("127.0.0.1", server.getsockname()[1])
+        assert not is_port_free("127.0.0.1", server.getsockname()[1])

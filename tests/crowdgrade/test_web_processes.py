@@ -195,4 +195,4 @@ def test_the_end_leaves_no_process_and_no_port(site):
 @pytest.mark.parametrize(("cores", "processes"), [({0}, 1), ({0, 1}, 2), ({0, 1, 2, 3}, 2)])
 def test_there_is_a_second_process_where_there_is_a_second_core(monkeypatch, cores, processes):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cores)
-    assert min(2, of_the_site._cores()) == processes
+    assert min(2, of_the_site._count_cores()) == processes

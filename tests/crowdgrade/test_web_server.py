@@ -21,8 +21,8 @@ def serve(monkeypatch):
     running = []
 
     def start(application, most=10):
-        monkeypatch.setattr(web_server, "MOST_CONNECTIONS", most)
-        server = web_server.server(application, web_server.listen("127.0.0.1", 0))
+        monkeypatch.setattr(web_server, "MAX_CONNECTIONS", most)
+        server = web_server.build_server(application, web_server.listen("127.0.0.1", 0))
         stop = threading.Event()
         thread = threading.Thread(target=web_server.serve, args=(server, stop))
         thread.start()
@@ -132,7 +132,7 @@ def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypa
 def test_maintenance_leaves_a_late_connection_open_until_the_round_is_over():
     # Closed within the round, its file number may go to a connection accepted in the same round,
     # and the loop would then close that one: it still has an event of the number.
-    running = web_server.server(hello, web_server.listen("127.0.0.1", 0))
+    running = web_server.build_server(hello, web_server.listen("127.0.0.1", 0))
     [server] = [one for one in running.map.values() if isinstance(one, web_server.WebServer)]
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -177,7 +177,7 @@ def test_whoever_takes_nothing_of_an_answer_gives_the_thread_back(serve, monkeyp
 
 def test_there_are_fewer_connections_where_the_process_may_open_few_files(monkeypatch):
     monkeypatch.setattr(web_server.resource, "getrlimit", lambda _: (256, 4096))
-    assert web_server._connections() == 64  # 256 files, four for each connection
+    assert web_server._compute_max_connections() == 64  # 256 files, four for each connection
 
 
 def test_the_largest_upload_that_is_allowed_gets_through(serve, settings):
@@ -256,7 +256,7 @@ def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
 
         shared = [socket.socket(fileno=os.dup(one.fileno())) for one in listening]
         stop = threading.Event()
-        server = web_server.server(application, shared)
+        server = web_server.build_server(application, shared)
         names[name] = stop, threading.Thread(target=web_server.serve, args=(server, stop))
         names[name][1].start()
 

@@ -20,12 +20,12 @@ from django.utils.timezone import now
 
 from annotations.answering.links import Visitor
 from annotations.answering.places import reserve
-from annotations.ledger import deciding
-from annotations.ledger.appealing import appeal
+from annotations.ledger import decisions
+from annotations.ledger.appeals import create_appeal
 from annotations.models import QuestionSet, Submission
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
-from evaluation.triaging import decide
+from evaluation.triage.storage import decide
 from tests.desk.route_values import collecting_of
 
 LONG = "x" * 30_000
@@ -84,20 +84,20 @@ def excluded(of: Any) -> None:
 def walker_rejected(of: Any) -> None:
     """Reject the work of who answers on the pages of workers."""
     walker = reserve(collecting_of(of), Visitor("walker"))
-    deciding.decide(walker, of.owner, "reject", "OTHER", "x" * 100)
+    decisions.decide(walker, of.owner, "reject", "OTHER", "x" * 100)
 
 
 def refused(of: Any) -> None:
     """Reject the work of one of Rana's people, who came in a file."""
     about = of.version.submissions.earliest("pk")
     Submission.objects.filter(pk=about.pk).update(source="imported")
-    deciding.decide(about, of.owner, "reject", "OTHER", "x" * 100)
+    decisions.decide(about, of.owner, "reject", "OTHER", "x" * 100)
 
 
 def wrote_back(of: Any) -> None:
     """Let one of Rana's people write against a rejection."""
     refused(of)
-    appeal(of.version.submissions.earliest("pk"), "I read every question.")
+    create_appeal(of.version.submissions.earliest("pk"), "I read every question.")
 
 
 BUTTON = "a button alone"
@@ -129,6 +129,7 @@ BAD: dict[str, list[Bad] | str] = {
         ),
         Bad({"username": "rana", "password": "wrong"}, (), "You are not signed in", role="nobody"),
     ],
+    "admin:join": [],  # tests/crowdgrade/test_invitation_links.py
     "admin:first-account": [],  # tests/crowdgrade/test_first_account.py
     "admin:logout": BUTTON,
     "admin:password_change": [
@@ -223,6 +224,10 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({"team": NOBODY}, (), "Choose a team that you are in", page="admin:sharing")
     ],
     "admin:share-remove": CONFIRMS,
+    "admin:invitation-links": [Bad({"role": "king"}, ("role",))],
+    "admin:invitation-link-withdraw": BUTTON,
+    "admin:requester-links": [Bad({"role": "king"}, ("role",))],
+    "admin:requester-link-withdraw": BUTTON,
     "admin:team-new": [Bad({"name": ""}, ("name",))],
     "admin:team": [Bad({"username": NOBODY}, ("username",), "Nobody was added")],
     "admin:team-leave": CONFIRMS,

@@ -10,9 +10,10 @@ from annotations.exchange.importing import import_answers, import_passages, impo
 from annotations.models import QuestionSet
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import Run
+from tests.desk.replay import replay_rows
 
 MARK = "xyzzy"
 """Stands in every text and name of Rana's; nobody else may ever read it."""
@@ -87,6 +88,15 @@ def import_world(question_set, folder, mark=MARK):
 
 def graded_set(owner, folder, mark=MARK):
     """A set of that owner's, its version and its finished run."""
+    set_id, run_id = replay_rows((owner.pk, mark), lambda: make_graded_set(owner, folder, mark))
+    question_set = QuestionSet.objects.get(pk=set_id)
+    run = Run.objects.get(pk=run_id)
+    assert run.state == Run.State.DONE, run.error
+    return SimpleNamespace(set=question_set, version=question_set.latest_version(), run=run)
+
+
+def make_graded_set(owner, folder, mark):
+    """Make a question set, grade it, and return the keys of the set and the run."""
     question_set = QuestionSet.objects.create(
         owner=owner,
         name=f"Rivers {mark}",
@@ -94,12 +104,10 @@ def graded_set(owner, folder, mark=MARK):
         description=NASTY.replace(MARK, mark),
     )
     import_world(question_set, folder, mark)
-    version = question_set.latest_version()
-    run = runs.queue(version, owner.pk, AqerParameters(embedder="bow", bootstrap=0))
+    parameters = AqerParameters(embedder="bow", bootstrap=0)
+    run = runs.queue(question_set.latest_version(), owner.pk, parameters)
     assert work_one_turn()
-    run.refresh_from_db()
-    assert run.state == Run.State.DONE, run.error
-    return SimpleNamespace(set=question_set, version=version, run=run)
+    return question_set.pk, run.pk
 
 
 @pytest.fixture

@@ -11,20 +11,13 @@ from django.core.files.base import ContentFile
 from django.utils.timezone import now
 
 from annotations.answering import collecting
-from annotations.answering.links import Visitor, token_of
+from annotations.answering.links import Visitor, build_token
 from annotations.answering.places import reserve
 from annotations.exchange.presets import Mapping
 from annotations.ledger import bonuses
-from annotations.models import (
-    BonusPayment,
-    Collection,
-    Import,
-    Upload,
-    WorkerNote,
-    WritingProject,
-)
+from annotations.models import BonusPayment, Collection, Import, Upload, WorkerNote, WritingProject
+from crowdgrade.invitation_links.links import create_link
 from crowdgrade.models.tokens import make_token
-from evaluation import triaging
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import (
     Alarm,
@@ -37,6 +30,7 @@ from evaluation.models import (
 )
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.steps.asking.prompts import create_prompt
+from evaluation.triage import storage as triaging
 from tests.annotations import world as crowd
 
 
@@ -156,11 +150,11 @@ def _taken_list(of: Any) -> Any:
 
 def _together(of: Any) -> Any:
     """What one press accepted, so that it can be taken back; made anew where it was."""
-    found = triaging.accepted_together(of.run)
+    found = triaging.list_accepted_batches(of.run)
     if found:
         return found[0].id
     workers = of.run.worker_grades.values_list("worker__public_id", flat=True)
-    return triaging.accept_together(of.run, list(workers), of.owner)
+    return triaging.accept_batch(of.run, list(workers), of.owner)
 
 
 def _language(of: Any) -> str:
@@ -225,9 +219,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "check_id": lambda of: _written(of, 2),
     "member_id": lambda of: begun_writing(of).members.first().public_id,
     "share_id": lambda of: of.set.shares.first().public_id,
+    "link_id": lambda of: create_link(of.owner.pk, "viewer", question_set=of.set)[0].public_id,
+    "requester_link_id": lambda of: create_link(of.owner.pk, "requester")[0].public_id,
     "invitation_id": lambda of: of.set.shares.first().public_id,
     "collection_id": lambda of: collecting_of(of).public_id,
-    "seat": lambda of: token_of(reserve(collecting_of(of), Visitor("walker"))),
+    "seat": lambda of: build_token(reserve(collecting_of(of), Visitor("walker"))),
     # Django's own pages about users, by their keys
     "id": lambda of: of.owner.pk,
     "object_id": lambda of: of.owner.pk,

@@ -253,7 +253,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-worker": get(ANSWERS),
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
-    "admin:results-reply-texts": get(ABSENT),  # tests/evaluation/kinds/eloquent
+    "admin:results-reply-texts": get(ABSENT),  # tests/evaluation/eloquent
     "admin:results-reply-models": get(ABSENT),
     "admin:results-data": get(ANSWERS, form=["zip", "xlsx"]),
     "admin:results-table": get(
@@ -280,6 +280,16 @@ ROUTES: dict[str, Route] = {
     "admin:account": form(SIGNED_IN),
     "admin:tokens": form(SIGNED_IN),
     "admin:token-revoke": post(OWN),
+    # Invitation links; whom a link lets join is tested in tests/crowdgrade/test_invitation_links.py
+    "admin:invitation-links": form(MANAGES),
+    "admin:invitation-link-withdraw": post(MANAGES),
+    "admin:requester-links": form(OPERATORS),
+    "admin:requester-link-withdraw": post(OPERATORS),
+    "admin:join": form(NOWHERE, token=["nonsense"]),
+    # The documents of the project
+    "admin:help": get(SIGNED_IN),
+    "admin:help-document": get(SIGNED_IN, slug=["operations"]),
+    "admin:help-picture": get(SIGNED_IN, name=["decide.png"]),
     # The API
     "api:root": get(PUBLIC),
     "api:schema": get(PUBLIC),

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations.ledger.deciding import decide
+from annotations.ledger.decisions import decide
 from annotations.models import Admission, Collection, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.urls import reverse
 
+from annotations.desk.editor import forms
+from annotations.exchange.reading import images
 from annotations.models import Image, Passage, Question, QuestionSet
 from tests.annotations import world as crowd
 from tests.desk.flashes import flashed
@@ -203,6 +206,7 @@ def test_what_was_deleted_meanwhile_can_be_saved_anew(desk, rivers, draft):
     from annotations.desk.editor.forms import PassageForm
 
     request = desk.get(at("editor", rivers)).wsgi_request
+    assert not request.FILES  # reading them first would take the fields away again
     request.method, request.POST = "POST", typed
     saved = saving.save(
         request,
@@ -288,6 +292,53 @@ def test_an_image_is_looked_at_stored_and_taken_away(desk, rivers, draft):
     desk.post(there, fields_of(desk.get(there)) | {"remove_picture": "on"})
     assert draft.passages.get().image is None
     assert not Image.objects.exists()
+
+
+def test_an_image_is_decoded_before_the_set_is_locked(desk, rivers, draft, monkeypatch):
+    there, held = at("editor-passage", rivers, draft.passages.get()), []
+
+    def read(content, name, sender):
+        held.append(list(connection.savepoint_ids))
+        return images.read_image(content, name, sender)
+
+    monkeypatch.setattr(forms, "read_image", read)
+    typed = fields_of(desk.get(there)) | {"image_alt": "A river."}
+    sent = SimpleUploadedFile("a.png", crowd.picture())
+    assert desk.post(there, typed | {"picture": sent}).status_code == 302
+    # No transaction but the test's: on SQLite, nobody could write while a picture waits.
+    assert held == [[]]
+    assert draft.passages.get().image is not None
+
+
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_an_image_that_waits_in_vain_is_answered_with_503_and_the_form(
+    desk, rivers, draft, monkeypatch, headers
+):
+    there = at("editor-passage", rivers, draft.passages.get())
+    typed = fields_of(desk.get(there)) | {"image_alt": "Typed."}
+    sent = SimpleUploadedFile("a.png", crowd.picture())
+    monkeypatch.setattr(images, "SECONDS_TO_WAIT", 0.05)
+    with images._turn:
+        refused = desk.post(there, typed | {"picture": sent}, headers=headers)
+    assert (refused.status_code, refused["Retry-After"]) == (503, str(images.SECONDS_TO_RETRY))
+    if headers:
+        assert list(refused.json()["errors"]) == ["picture"]
+    else:
+        form = refused.context["form"]
+        assert [one.code for one in form.errors["picture"].as_data()] == ["pictures_busy"]
+        assert form["image_alt"].value() == "Typed."
+    assert draft.passages.get().image is None
+
+
+def test_a_third_image_of_one_person_is_told_to_wait(desk, rivers, draft, monkeypatch):
+    there = at("editor-passage", rivers, draft.passages.get())
+    typed = fields_of(desk.get(there)) | {"image_alt": "Typed."}
+    monkeypatch.setitem(images._waiting, rivers.owner_id, images.MOST_OF_ONE)
+    sent = SimpleUploadedFile("a.png", crowd.picture())
+    refused = desk.post(there, typed | {"picture": sent})
+    assert (refused.status_code, refused["Retry-After"]) == (503, str(images.SECONDS_TO_RETRY))
+    found = refused.context["form"].errors["picture"].as_data()
+    assert [one.code for one in found] == ["own_pictures_wait"]
 
 
 def test_a_picture_that_a_published_version_shows_stays(desk, rivers, draft):

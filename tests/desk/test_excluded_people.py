@@ -4,9 +4,11 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Worker
-from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
+from evaluation.background.runs import again
 from evaluation.models import Run
-from evaluation.triaging import decide, take_back
+from evaluation.reports.verdicts import build_applied_context
+from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.triage.storage import decide, take_back
 from tests.desk.test_runs import DEFAULTS
 
 READ_PEOPLE = ("crowd-size", "panels", "umwp", "judge", "multiqa")
@@ -44,7 +46,13 @@ def test_the_form_says_who_is_left_out_and_the_run_leaves_them_out(signed_in, wo
     field = page.context_data["form"].initial["exclude_workers"]
     assert field == out.external_id
     signed_in.post(address(world), {**DEFAULTS, "exclude_workers": field})
-    assert Run.objects.latest("pk").parameters["exclude_workers"] == [out.external_id]
+    started = Run.objects.latest("pk")
+    assert started.parameters["exclude_workers"] == [out.external_id]
+    repeated = again(started, world.rana.pk)
+    for run in (started, repeated):
+        (why,) = build_applied_context(run)["made_by"]
+        assert (why.name, why.why, why.by) == (out.external_id, "copied from others", "rana")
+        assert why.made_in == world.run.public_id
 
 
 def test_a_person_whose_id_is_removed_is_graded_again(signed_in, world, out):

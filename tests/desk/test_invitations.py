@@ -19,7 +19,7 @@ from annotations.models import (
     WrittenProblem,
     is_only_invited,
 )
-from annotations.models.access import INVITING, may_enter, takes_part
+from annotations.models.access import INVITATION_MODELS, is_writing_member, may_enter
 from annotations.models.invitations import Invited
 from tests.annotations.writing.conftest import MADE, published_set
 from tests.desk.conftest import User
@@ -94,7 +94,7 @@ def opened(world, role):
 
 def test_every_model_whose_rows_can_wait_is_among_those_that_invite():
     models = {model for model in apps.get_models() if issubclass(model, Invited)}
-    assert {model.__name__ for model in models} == set(INVITING)
+    assert {model.__name__ for model in models} == set(INVITATION_MODELS)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -110,7 +110,7 @@ def test_an_account_that_never_signed_in_gets_nothing_until_it_accepts(world, ro
     for model in (QuestionSet, Team, Membership, Share, WritingMember, WrittenProblem):
         assert not model.objects.visible_to(world.nina).exists()
     assert not QuestionSet.objects.editable_by(world.nina).exists()
-    assert not takes_part(world.nina)
+    assert not is_writing_member(world.nina)
     row = row_of(world, role)
     answer = reverse("admin:invitation", args=[row.public_id])
     # The invitation is hers alone, and is answered by a button, not by an address.
@@ -121,7 +121,7 @@ def test_an_account_that_never_signed_in_gets_nothing_until_it_accepts(world, ro
     assert f"You accepted to {ASKED_TO[role]}." in page(accepted)
     assert nina.post(answer, {"do": "accept"}).status_code == 404
     assert QuestionSet.objects.editable_by(world.nina).exists() == (role == "member")
-    assert takes_part(world.nina) == (role in ("writer", "validator"))
+    assert is_writing_member(world.nina) == (role in ("writer", "validator"))
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -191,8 +191,10 @@ def test_who_waits_to_write_counts_as_nobody_who_writes(world):
     will = User.objects.create_user("will", last_login=timezone.now())
     writing.invite(world.project, will, "writer")
     invite(world, "writer")
-    assert writing.overview(world.project).n_writers == 1  # will, not nina
-    assert "is invited as a writer already" in writing.why_not(world.project, world.nina, "writer")
+    assert writing.summarize_project(world.project).n_writers == 1  # will, not nina
+    assert "is invited as a writer already" in writing.find_invitation_error(
+        world.project, world.nina, "writer"
+    )
     # Another role is another invitation, which waits as the first did.
     invite(world, "validator")
     assert (row_of(world, "validator").role, row_of(world, "validator").pending) == (

@@ -12,11 +12,12 @@ from annotations import writing
 from annotations.models import QuestionSet, Team
 from annotations.web.filtering import AFTER
 from annotations.web.lists import ProblemFilter, SetFilter, TeamFilter
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.language_models.views import models, prompts
 from evaluation.models import LanguageModel, Prompt, Run
 from evaluation.reports import list_filters
-from evaluation.reports.list_filters import ModelFilter, PromptFilter, RunFilter
-from evaluation.site import models, prompts, runs
+from evaluation.reports.list_filters import ModelFilter, PromptFilter, RunApiFilter, RunFilter
+from evaluation.site import runs
 from tests.annotations.writing.conftest import made_world
 from tests.desk.conftest import User
 
@@ -33,7 +34,7 @@ LISTS = {
 }
 BY_REST = {
     "question-sets": SetFilter,
-    "runs": RunFilter,
+    "runs": RunApiFilter,
     "language-models": ModelFilter,
     "prompts": PromptFilter,
 }
@@ -186,7 +187,7 @@ def test_rest_searches_and_names_a_bad_order(three, name):
 
 
 def test_every_filter_of_these_rooms_is_among_the_lists_above():
-    known = set(LISTS.values())
+    known = {*LISTS.values(), *BY_REST.values()}
     declared = {
         value
         for room in (list_filters, models, prompts, runs)

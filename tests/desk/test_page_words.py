@@ -10,6 +10,7 @@ from evaluation.words.table import Blanks
 from tests.desk.page_checks import FLAG, flags_in
 
 WORDS = Path(__file__).resolve().parents[2] / "evaluation" / "words"
+OF_FEATURES = ("*/messages.py", "grading/**/*messages.py")
 # Says what commands print, and the head of the table of the documents.
 OF_TERMINALS = {"console.py", "table.py"}
 
@@ -28,7 +29,8 @@ def test_no_message_of_the_site_says_one():
 def test_no_sentence_that_the_doors_share_says_one():
     # Titles, reasons and faults have no codes with values: all texts of the words are read.
     seen = 0
-    for path in sorted(WORDS.glob("*.py")):
+    features = [path for glob in OF_FEATURES for path in WORDS.parent.glob(glob)]
+    for path in sorted([*WORDS.glob("*.py"), *features]):
         if path.name in OF_TERMINALS:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

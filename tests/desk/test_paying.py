@@ -5,11 +5,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from annotations.ledger.deciding import decide
-from annotations.models import Collection, Decision, PanelStatus
+from annotations.ledger.decisions import decide
+from annotations.models import Collection, Decision, PanelFile, PanelStatus
 from tests.desk.flashes import flashed
-from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.fact_world import with_facts
+from tests.evaluation.grading.results.world import finished
+from tests.evaluation.payments.crowd import rivers
 from tests.numbers import numbers_in
 from tests.sentences import site_sentence
 
@@ -211,9 +214,43 @@ def test_an_empty_version_says_so(rana, client):
     assert 'data-state="nobody_took_part"' in text_of(page)
 
 
+def test_versions_batches_and_times_are_shown_and_what_passes_a_filter_is_counted(crowd, client):
+    version, people = crowd
+    question_set = version.question_set
+    question_set.versions.update(published_at=timezone.now())
+    question_set.versions.create(number=2)
+    PanelFile.objects.create(version=version, name="batch.csv", header=["WorkerId"])
+    PanelStatus.objects.create(
+        submission=people["ida"], status="AWAITING REVIEW", session_id="s", seconds=90
+    )
+    gone = version.submissions.filter(pk=people["ida"].pk)
+    gone.update(state="returned", withdrawn_at=timezone.now())
+    shown = client.get(link(crowd)).context
+    assert shown["versions"] == [2, 1]
+    assert [batch.name for batch in shown["lists"].batches] == ["batch.csv"]
+    assert {row.name: row.seconds for row in shown["rows"]}["ida"] == 90
+    assert shown["page"].count == 10
+    assert client.get(link(crowd) + "?q=a").context["page"].count == 4
+
+
+def test_facts_that_contradict_the_crowd_are_listed_for_whom_they_are_of(db, client):
+    run = with_facts(finished(3))
+    run.owner.is_staff = True
+    run.owner.save()
+    client.force_login(run.owner)
+
+    def n_listed(submission):
+        ids = [run.version.question_set.public_id, submission.public_id]
+        return len(client.get(reverse("admin:paying-person", args=ids)).context["contradictions"])
+
+    *others, last = run.version.submissions.order_by("worker")
+    assert n_listed(last) == last.responses.filter(scores__run=run).count() > 0
+    assert [n_listed(one) for one in others] == [0, 0]
+
+
 def test_the_times_of_everybody_are_asked_for_once(crowd, client):
     # Of one page: for the filter, the evidence beside a decision, and the minutes that are shown.
     with CaptureQueriesContext(connection) as asked:
         client.get(link(crowd) + "?suggested=reject")
-    of_panel = [one for one in asked if '"annotations_panelstatus"."seconds"' in one["sql"]]
+    of_panel = [one for one in asked if '."seconds"' in one["sql"]]
     assert len(of_panel) == 1

@@ -3,11 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from annotations.ledger.appealing import appeal
-from annotations.ledger.deciding import decide
+from annotations.ledger.appeals import create_appeal
+from annotations.ledger.decisions import decide
 from annotations.models import Appeal, AppealAnswer, Decision, Submission
 from tests.desk.flashes import flashed
-from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.payments.crowd import rivers
 
 REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
 WAITING = '<a href="?appeal=waiting">'
@@ -24,7 +24,7 @@ def ben(rana, client):
     _, people = rivers(rana)
     decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
     decide(people["di"], rana, "reject", "LOW_EFFORT", REASON)
-    appeal(people["ben"], SAID)
+    create_appeal(people["ben"], SAID)
     return people["ben"]
 
 

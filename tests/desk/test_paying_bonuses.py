@@ -7,12 +7,12 @@ import pytest
 from django.urls import reverse
 
 from annotations.exchange.prolific import status_said
-from annotations.ledger.bonuses import payments_of
-from annotations.ledger.deciding import decide
-from annotations.ledger.parts import WHY
+from annotations.ledger.bonuses import load_payments
+from annotations.ledger.decisions import decide
+from annotations.ledger.parts import PART_REASONS
 from annotations.models import BonusPayment, Collection, PanelStatus
 from tests.desk.flashes import flashed
-from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.payments.crowd import rivers
 from tests.sentences import site_sentence
 
 RULE = {"kind": "per-answer", "amount": "0.05", "round": "bonus", "least": "7.00"}
@@ -43,13 +43,13 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     sent = RULE | {"do": "plan", "seen": found.seen}
     assert client.post(link, sent).status_code == 302
     assert client.post(link, sent).status_code == 302  # pressed twice
-    assert {one.state for one in payments_of(version)} == {"planned"}
-    assert len(payments_of(version)) == 8
+    assert {one.state for one in load_payments(version)} == {"planned"}
+    assert len(load_payments(version)) == 8
     wrong = client.post(link, {"do": "confirm", "round": "bonus", "total": "1.44"})
     assert wrong.status_code == 409
-    assert {one.state for one in payments_of(version)} == {"planned"}
+    assert {one.state for one in load_payments(version)} == {"planned"}
     client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
-    assert {one.state for one in payments_of(version)} == {"confirmed"}
+    assert {one.state for one in load_payments(version)} == {"confirmed"}
     files = reverse("admin:paying", args=[version.question_set.public_id]) + "#files"
     assert f'href="{files}"' in client.get(link).content.decode()
 
@@ -72,7 +72,7 @@ def test_who_changed_meanwhile_is_not_planned(desk, client):
     version, link = desk
     answer = client.post(link, RULE | {"do": "plan", "seen": "another"})
     assert answer.status_code == 409
-    assert payments_of(version) == []
+    assert load_payments(version) == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_cancelling_takes_away_what_was_not_sent(desk, client):
     seen = client.get(link, RULE).context["found"].seen
     client.post(link, RULE | {"do": "plan", "seen": seen})
     client.post(link, {"do": "cancel", "round": "bonus", "total": "1.45"})
-    assert {one.state for one in payments_of(version)} == {"cancelled"}
+    assert {one.state for one in load_payments(version)} == {"cancelled"}
 
 
 def with_parts(version):
@@ -124,19 +124,19 @@ def test_parts_of_the_pay_are_planned_confirmed_and_taken_once(desk, client):
     page = client.get(link)
     parts = page.context["parts"]
     assert parts.by_kind == [
-        (WHY["failed_checks"], 1, Decimal("0.80")),
-        (WHY["screened_out"], 1, Decimal("0.40")),
+        (PART_REASONS["failed_checks"], 1, Decimal("0.80")),
+        (PART_REASONS["screened_out"], 1, Decimal("0.40")),
     ]
     assert re.findall(r'data-owed="1">[^<]*: ([0-9.]+ GBP)', page.content.decode()) == [
         *("0.80 GBP", "0.40 GBP"),
     ]
     assert 'data-unknown="2"' in page.content.decode()
     assert client.post(link, {"do": "parts", "total": "1.00"}).status_code == 409
-    assert payments_of(version) == []
+    assert load_payments(version) == []
     assert client.post(link, {"do": "parts", "total": "1.20"}).status_code == 302
     again = client.post(link, {"do": "parts", "total": "1.20"}, follow=True)  # pressed twice
     assert flashed(again)[-1] == "no_parts_left"
-    assert len(payments_of(version)) == 2
+    assert len(load_payments(version)) == 2
     client.post(link, {"do": "confirm", "round": "part of the pay", "total": "1.20"})
     assert 'data-parts="2"' in client.get(start).content.decode()
     gone = client.post(take, follow=True)

@@ -7,9 +7,9 @@ from rest_framework.test import APIClient
 from annotations.models import Worker
 from annotations.panels.client import NotDoneError
 from annotations.panels.groups import make_group
-from evaluation.paying.inviting import LEFT_OUT
-from tests.evaluation.paying.crowd import rivers
-from tests.evaluation.reports.world import finished
+from evaluation.payments.storage.invitations import LEFT_OUT
+from tests.evaluation.grading.results.world import finished
+from tests.evaluation.payments.crowd import rivers
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_by_rest_counts_and_ids(rest, run):
         "people": 5,
         "invited": 3,
         "left_out": [
-            {"why": "too_few", "said": LEFT_OUT["too_few"], "n": 1},
-            {"why": "below", "said": LEFT_OUT["below"], "n": 1},
+            {"why": "too_few", "message": LEFT_OUT["too_few"], "said": LEFT_OUT["too_few"], "n": 1},
+            {"why": "below", "message": LEFT_OUT["below"], "said": LEFT_OUT["below"], "n": 1},
         ],
     }
     assert sent(client.get(f"{link}ids/", asked)) == "w001\nw002\nw003\n"

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.answering import collecting
-from annotations.answering.places import n_free
+from annotations.answering.places import count_free_places
 from annotations.models import Assignment, Collection, Passage, Question, QuestionSet, Submission
 from tests.annotations import world as crowd
 
@@ -226,7 +226,7 @@ def test_no_robot_lists_a_preview_and_one_that_follows_every_link_takes_no_place
         # Every order is a page of its own, without an end.
         to_see += [one for one in found - seen - set(to_see) if "order=1&" in one]
     assert len(seen) > 20
-    assert n_free(made) == 3
+    assert count_free_places(made) == 3
     assert not Submission.objects.exists()
 
 

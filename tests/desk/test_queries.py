@@ -7,16 +7,17 @@ from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.evidence.benchmarks.pages import addresses, values_of
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import Run
+from tests.benchmarks.pages import addresses, values_of
 from tests.desk.conftest import csv_of
 
 PARAMETERS = AqerParameters(embedder="bow", bootstrap=0)
 
 
-def graded(owner, folder, name, n_questions, n_workers, n_models):
+def graded(owner, folder, name, n_questions, n_workers, n_models, prepare=None):
+    """Return a run of a new set; `prepare` may add to its draft."""
     question_set = QuestionSet.objects.create(owner=owner, name=name)
     questions = [f"q{at}" for at in range(n_questions)]
     files = {
@@ -34,6 +35,8 @@ def graded(owner, folder, name, n_questions, n_workers, n_models):
         path = folder / f"{name}-{load.__name__}.csv"
         path.write_text(csv_of(*rows), encoding="utf-8")
         load(question_set, path)
+        if load is import_questions and prepare is not None:
+            prepare(question_set.latest_version())
     version = question_set.latest_version()
     runs.queue(version, owner.pk, PARAMETERS)
     runs.queue(version, owner.pk, PARAMETERS)

@@ -12,14 +12,14 @@ from annotations.models import QuestionSet, Response
 from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.progress import duration
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.forms.options import form_for
 from evaluation.kinds import UnknownKindError
 from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.site.attention import attention
-from evaluation.site.option_form import form_for
 from evaluation.words.message import Message
 from tests.desk.flashes import flashed
-from tests.evaluation.reports.world import ask_model
+from tests.evaluation.grading.results.world import ask_model
 
 DEFAULTS = {
     **{name: value for name, value in AqerParameters().as_dict().items() if value},

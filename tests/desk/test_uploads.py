@@ -17,7 +17,7 @@ from annotations.exchange.importing import answers as importing
 from annotations.exchange.importing.report import NOTHING_CHANGED
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.models import QuestionSet, Response, Upload, Worker
-from annotations.models.uploads import KEPT, sweep
+from annotations.models.uploads import LIFETIME, delete_old_uploads
 from annotations.web import size_limit
 from evaluation.models import LLMResponse
 from tests.disks import small_disk
@@ -240,9 +240,9 @@ def test_uploaded_files_are_private_and_go_after_a_day(client, question_set):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert len(path.name) >= 32
         assert "file" not in path.name
-    assert sweep() == 0
-    Upload.objects.update(created_at=F("created_at") - KEPT)
-    assert sweep() == 1
+    assert delete_old_uploads() == 0
+    Upload.objects.update(created_at=F("created_at") - LIFETIME)
+    assert delete_old_uploads() == 1
     assert files() == []
 
 
@@ -347,14 +347,14 @@ def test_a_file_that_is_gone_from_the_disk_is_asked_for_again(
 
 def at_its_beginning(monkeypatch, act):
     """Have somebody else do something as soon as the next file is read."""
-    read = uploads._imported
+    read = uploads._import_file
 
     def meanwhile(*args, **options):
-        monkeypatch.setattr(uploads, "_imported", read)
+        monkeypatch.setattr(uploads, "_import_file", read)
         act()
         return read(*args, **options)
 
-    monkeypatch.setattr(uploads, "_imported", meanwhile)
+    monkeypatch.setattr(uploads, "_import_file", meanwhile)
 
 
 def test_a_full_disk_keeps_no_part_of_a_file(client, question_set, tmp_path, settings):
@@ -399,7 +399,7 @@ def test_a_file_that_no_row_names_goes_after_a_day_and_no_stranger_with_it(clien
         path.write_bytes(b"x")
     for path in (known, strange, orphan):
         os.utime(path, (0, 0))
-    assert sweep() == 0
+    assert delete_old_uploads() == 0
     assert set(files()) == {known, strange, fresh}
 
 

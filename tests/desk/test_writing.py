@@ -22,6 +22,7 @@ OPEN = {
         "admin:archived",
         "admin:account",
         "admin:tokens",
+        *("admin:help", "admin:help-document", "admin:help-picture"),
         "admin:writing-mine",
         "admin/auth/user/<path:object_id>/",
     ),

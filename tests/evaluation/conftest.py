@@ -1,10 +1,26 @@
-"""The demo's answers in a question set, for tests that grade in the database."""
+"""The demo's answers in a question set, and Rana, who is signed in to the site."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotations import demo
+from annotations.exchange import InputError, Problem
 from annotations.exchange.importing import import_answers, import_passages, import_questions
 from annotations.models import QuestionSet
+
+
+@pytest.fixture
+def told_problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    """The problems of files (code, place and values) that were told since the test began."""
+    told: list[Problem] = []
+    text = InputError.__str__
+
+    def record(error: InputError) -> str:
+        told.extend(error.problems)
+        return text(error)
+
+    monkeypatch.setattr(InputError, "__str__", record)
+    return told
 
 
 @pytest.fixture
@@ -18,3 +34,14 @@ def tides(db, django_user_model, monkeypatch):
     import_questions(question_set, demo.QUESTIONS)
     import_answers(question_set, demo.ANSWERS)
     return question_set
+
+
+@pytest.fixture
+def rana(db):
+    return User.objects.create(username="rana", is_staff=True)
+
+
+@pytest.fixture
+def site(client, rana):
+    client.force_login(rana)
+    return client

@@ -6,7 +6,7 @@ from annotations.exchange.importing import import_answers
 from annotations.models import Question, QuestionSet
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import AnswerFact, CrowdFact, ExemplaryAnswer, Run
 

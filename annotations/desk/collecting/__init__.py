@@ -1,1 +1,1 @@
-"""Pages on which a requester opens a set to workers and watches the answers come in."""
+"""Pages on which a requester opens a version to workers and monitors the answers."""

@@ -1,4 +1,4 @@
-"""The forms of collecting: its settings, and ids of workers."""
+"""Forms of a collection: its settings, more places, and ids of workers."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from django.db.models import QuerySet
 from django.utils.text import capfirst
 
 from annotations.answering import collecting, links, waves
-from annotations.answering.refused import SettingsError
+from annotations.answering.errors import SettingsError
 from annotations.models import Collection, QuestionSet
 from annotations.models.collections import MOST_PLACES
 
 if TYPE_CHECKING:
-    OfCollection = forms.ModelForm[Collection]
+    CollectionModelForm = forms.ModelForm[Collection]
 else:
-    OfCollection = forms.ModelForm
+    CollectionModelForm = forms.ModelForm
 
-MOST_IDS = 20_000
+MAX_IDS = 20_000
 
-FIRST = ("places", "answers_per_question", "protocol", "title", "contact", "signals")
-WHO = (
+MAIN_FIELDS = ("places", "answers_per_question", "protocol", "title", "contact", "signals")
+ADMISSION_FIELDS = (
     *("worker_parameter", "study_parameter", "session_parameter", "panel"),
     *("signed", "anonymous", "listed_only", "excludes"),
 )
-HOW = (
+ANSWERING_FIELDS = (
     *("questions_per_worker", "reading_seconds", "reservation_minutes", "most_characters"),
     *("practice_needed", "checks_needed", "grade_every"),
 )
-PAY = (
+PAY_FIELDS = (
     *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
     "least_hourly_pay",
 )
-CODES = (
+CODE_FIELDS = (
     *("return_url", "code_done", "code_no_consent", "code_screened_out", "code_failed_checks"),
     *("code_too_late", "code_not_chosen"),
 )
 
 
-class SettingsForm(OfCollection):
-    """How a version is answered; what will not do together the rules say.
+class SettingsForm(CollectionModelForm):
+    """Settings of a collection; `collecting` checks rules that concern more than one field.
 
-    `among` are the question sets that the one who asks may see, for those that are excluded.
+    `visible_sets` are the question sets that the user may see. Their workers can be excluded.
     """
 
     class Meta:
         """The fields, in their order."""
 
         model = Collection
-        fields = (*FIRST, *WHO, *HOW, *PAY, *CODES)
+        fields = (*MAIN_FIELDS, *ADMISSION_FIELDS, *ANSWERING_FIELDS, *PAY_FIELDS, *CODE_FIELDS)
         labels = {  # noqa: RUF012
             "places": "People who may take part",
             "answers_per_question": "Answers to each question",
@@ -119,65 +119,68 @@ class SettingsForm(OfCollection):
         }
 
     def __init__(
-        self, collection: Collection, among: QuerySet[QuestionSet], data: Any = None
+        self, collection: Collection, visible_sets: QuerySet[QuestionSet], data: Any = None
     ) -> None:
-        # A copy: what the form writes into it must not hide from the rules what changed.
+        # A copy: `collecting.change` compares with the stored values, which the form overwrites.
         initial = {}
         if collection._state.adding:
-            initial["excludes"] = waves.kept_out(collection.version.question_set)
+            initial["excludes"] = waves.list_excluded_sets(collection.version.question_set)
         super().__init__(data, instance=copy(collection), initial=initial)
         excludes: Any = self.fields["excludes"]
         owner = collection.version.question_set.owner_id
-        self.among = among.filter(owner=owner)
-        excludes.queryset = self.among.order_by("name")
+        self.visible_sets = visible_sets.filter(owner=owner)
+        excludes.queryset = self.visible_sets.order_by("name")
         excludes.widget = forms.CheckboxSelectMultiple(choices=excludes.choices)
         for name in ("places", "answers_per_question", "questions_per_worker", "grade_every"):
             self.fields[name].widget.attrs["min"] = 1
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Leave what must hold between fields to the rules, which say what is wrong in words."""
+        """Exclude all fields from model validation: `collecting` validates them in `store`."""
         return {field.name for field in Collection._meta.get_fields()}
 
-    def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
-        """Return some of the fields."""
+    def select_fields(self, names: tuple[str, ...]) -> list[forms.BoundField]:
+        """Return the bound fields of these names, in this order."""
         return [self[name] for name in names]
 
     @property
     def first(self) -> list[forms.BoundField]:
-        """What everybody has to decide."""
-        return self.group(FIRST)
+        """Fields that every requester has to decide on."""
+        return self.select_fields(MAIN_FIELDS)
 
     @property
     def who(self) -> list[forms.BoundField]:
-        """Who may take part."""
-        return self.group(WHO)
+        """Fields that decide which workers may take part."""
+        return self.select_fields(ADMISSION_FIELDS)
 
     @property
     def how(self) -> list[forms.BoundField]:
-        """How many questions and how long each takes, and when grading starts."""
-        return self.group(HOW)
+        """Fields for number of questions, time limits, checks and interim grading."""
+        return self.select_fields(ANSWERING_FIELDS)
 
     @property
     def money(self) -> list[forms.BoundField]:
-        """What people get."""
-        return self.group(PAY)
+        """Fields for pay and fee."""
+        return self.select_fields(PAY_FIELDS)
 
     @property
     def codes(self) -> list[forms.BoundField]:
-        """What the panel is told at the end."""
-        return self.group(CODES)
+        """Fields for the return address and the completion codes of the panel."""
+        return self.select_fields(CODE_FIELDS)
 
     def store(self, collection: Collection, base_url: str) -> Collection | None:
-        """Publish or change by what was filled in; None with the errors beside the fields."""
+        """Publish the version or change its collection; return the stored collection.
+
+        Returns None if the rules refuse a value; the error is then added to its field.
+        """
         values = dict(self.cleaned_data)
         excluded = values.pop("excludes")
         try:
             if collection._state.adding:
                 values |= {"base_url": base_url}
                 question_set = collection.version.question_set
-                # None would count as not given.
-                given = {name: value for name, value in values.items() if value is not None}
-                stored = collecting.publish(question_set, **given).collection
+                # `publish` has its own defaults, which None would replace.
+                filled = {name: value for name, value in values.items() if value is not None}
+                stored = collecting.publish(question_set, **filled).collection
             else:
                 collecting.change(collection, **values)
                 stored = collection
@@ -185,12 +188,13 @@ class SettingsForm(OfCollection):
             field = error.field if error.field in self.fields else None
             self.add_error(field, ValidationError(capfirst(str(error)), error.code))
             return None
-        collecting.exclude(stored, excluded, self.among)
+        # Excluded sets that the user cannot see are not in the form and must stay.
+        collecting.exclude(stored, excluded, self.visible_sets)
         return stored
 
 
 class PlacesForm(forms.Form):
-    """How many more people may take part; `was` is how many could when the form was shown."""
+    """Number of places to add; `was` is the number of places when the form was rendered."""
 
     more = forms.IntegerField(
         label="More places",
@@ -213,18 +217,18 @@ class IdsForm(forms.Form):
     ids = forms.CharField(
         label="Ids of workers, one a line",
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        max_length=MOST_IDS * 40,
+        max_length=MAX_IDS * 40,
         error_messages={"required": "Write at least one id."},
     )
 
     def clean_ids(self) -> list[str]:
-        """Return the ids, each once."""
+        """Return the ids without duplicates, in their order; refuse invalid or too many ids."""
         lines = [line.strip() for line in self.cleaned_data["ids"].splitlines()]
         ids = list(dict.fromkeys(filter(None, lines)))
         if not ids:
             raise forms.ValidationError("Write at least one id.")
         if not all(map(links.can_be_id, ids)):
             raise forms.ValidationError("An id has at most 255 characters, all of which show.")
-        if len(ids) > MOST_IDS:
-            raise forms.ValidationError(f"At most {MOST_IDS:,} ids at once.")
+        if len(ids) > MAX_IDS:
+            raise forms.ValidationError(f"At most {MAX_IDS:,} ids at once.")
         return ids

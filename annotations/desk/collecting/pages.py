@@ -1,4 +1,4 @@
-"""Publishing to workers: settings, pausing, closing, more places, signed links."""
+"""Pages that change a collection: settings, state, number of places, signed links, admissions."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import collecting as rules
 from annotations.answering import links, monitor, waves
-from annotations.answering.languages import said_of
-from annotations.answering.refused import SettingsError
+from annotations.answering.errors import SettingsError
+from annotations.answering.languages import describe_interface_language
 from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
-from annotations.desk.collecting.watching import collect, page_context
+from annotations.desk.collecting.monitor_page import build_page_context, show_collection
 from annotations.exchange.writing.formats import csv_chunks
-from annotations.models import Collection, QuestionSet, counts_signals
+from annotations.models import Collection, QuestionSet, is_counting_signals
 from annotations.web.downloads import download
 from annotations.web.lists import AdmissionFilter
-from annotations.web.scope import answered_set, editable, visible
+from annotations.web.scope import answered_editable, select_visible
 
-SAID = {
+STATE_MESSAGES = {
     "open": "It is open.",
     "paused": "It is paused: nobody new gets in, and who is inside can finish.",
     "closed": "It is closed: nothing more is taken.",
 }
-"""What is said of a state that was just set."""
+"""Success messages by new state."""
 
 
-def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Publish the latest version, or change how it is answered."""
-    answered_set(request, set_id)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    collection = _to_set(question_set)
+def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the settings of the newest collection; POST publishes the version or saves them."""
+    question_set = answered_editable(request, set_id)
+    collection = _find_or_build_collection(question_set)
     is_new = collection.pk is None
-    among = visible(request, QuestionSet.objects.all())
-    form = SettingsForm(collection, among, request.POST or None)
+    visible_sets = select_visible(request, QuestionSet.objects.all())
+    form = SettingsForm(collection, visible_sets, request.POST or None)
     if request.method == "POST" and form.is_valid():
+        # Workers get links with the address by which the requester reaches the site.
         stored = form.store(collection, request.build_absolute_uri("/").rstrip("/"))
         if stored is not None:
             messages.success(
@@ -52,11 +52,11 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
             )
             return redirect("admin:collecting", question_set.public_id)
     title = "Publish to workers" if is_new else "Settings of the collecting"
-    context = page_context(request, question_set, title) | {
+    context = build_page_context(request, question_set, title) | {
         "form": form,
         "is_new": is_new,
         "version": collection.version,
-        "frame": said_of(collection.version),
+        "frame": describe_interface_language(collection.version),
     }
     return TemplateResponse(
         request,
@@ -67,34 +67,35 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def state(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Open, pause or close it."""
-    question_set, collection = _editable(request, set_id)
-    wanted = request.POST.get("state", "")
-    if wanted not in Collection.State.values:
+def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Open, pause or close the collection, unless its state changed since the page was shown."""
+    question_set, collection = _load_editable(request, set_id)
+    new_state = request.POST.get("state", "")
+    if new_state not in Collection.State.values:
         raise Http404("no such state")
-    if rules.set_state(collection, wanted, request.POST.get("was") or None):
-        messages.success(request, SAID[wanted], f"collection_{wanted}")
+    # `was`: a click on an outdated page must not reopen a collection that was closed since.
+    if rules.set_state(collection, new_state, request.POST.get("was") or None):
+        messages.success(request, STATE_MESSAGES[new_state], f"collection_{new_state}")
     else:
         messages.warning(
             request,
-            f"Nothing was changed: somebody has {_done_by_another(collection)} it since you opened "
-            "the page. Look at it again, and then press the button.",
+            f"Nothing was changed: another person has {_name_state(collection)} it since you "
+            "opened the page. Look at it again, and then press the button.",
             "state_changed_meanwhile",
         )
     return redirect("admin:collecting", question_set.public_id)
 
 
 def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask whether it is to be closed, telling what that ends; the form does it."""
-    question_set, collection = _editable(request, set_id)
+    """Ask for confirmation with the number of workers still answering; POST closes."""
+    question_set, collection = _load_editable(request, set_id)
     if request.method == "POST":
         rules.set_state(collection, Collection.State.CLOSED)
-        messages.success(request, SAID["closed"], "collection_closed")
+        messages.success(request, STATE_MESSAGES["closed"], "collection_closed")
         return redirect("admin:collecting", question_set.public_id)
-    inside = monitor.collecting_now(collection).states["open"]
-    if inside:
-        people = "1 person is" if inside == 1 else f"{inside:,} people are"
+    n_answering = monitor.count_answering(collection)
+    if n_answering:
+        people = "1 person is" if n_answering == 1 else f"{n_answering:,} people are"
         text = (
             f"{people} answering just now and could not hand in any more; what they have written "
             "stays with them as a draft and is not counted. Pause instead if they are to finish: "
@@ -103,7 +104,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
     else:
         text = "Nobody is answering just now. After closing, the link takes nobody any more."
     back = reverse("admin:collecting", args=[question_set.public_id])
-    context = page_context(request, question_set, "Close the collecting?") | {
+    context = build_page_context(request, question_set, "Close the collecting?") | {
         "text": text,
         "button": "Close",
         "back": back,
@@ -113,18 +114,18 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Let more people take part."""
-    question_set, collection = _editable(request, set_id)
+def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Add places to the collection, unless their number changed since the page was shown."""
+    question_set, collection = _load_editable(request, set_id)
     form = PlacesForm(request.POST, auto_id="%s")
     if not form.is_valid():
-        return collect(request, set_id, add=form)
+        return show_collection(request, set_id, add=form)
     more, was = form.cleaned_data["more"], form.cleaned_data["was"]
     try:
         added = rules.add_places(collection, more, was)
     except SettingsError as error:
         form.add_error("more", ValidationError(f"{capfirst(str(error))}.", error.code))
-        return collect(request, set_id, add=form)
+        return show_collection(request, set_id, add=form)
     if added:
         messages.success(request, f"There are {collection.places:,} places now.", "places_added")
     else:
@@ -138,73 +139,83 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Make signed links for ids, as a file, or change who is on the list of who may take part."""
-    question_set, collection = _editable(request, set_id)
+def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Admit or strike the posted ids, or download a CSV of their signed links.
+
+    The POST key `do` is "admit", "strike" or anything else for the links.
+    """
+    question_set, collection = _load_editable(request, set_id)
     form = IdsForm(request.POST, auto_id="%s")
     if not form.is_valid():
-        return collect(request, set_id, ids=form)
-    given: list[str] = form.cleaned_data["ids"]
+        return show_collection(request, set_id, ids=form)
+    external_ids: list[str] = form.cleaned_data["ids"]
     if request.POST.get("do") == "admit":
-        n = rules.admit(collection, given)
-        said = f"{n:,} of {len(given):,} are new on the list."
-        messages.success(request, said, "workers_admitted")
+        n = rules.admit(collection, external_ids)
+        text = f"{n:,} of {len(external_ids):,} are new on the list."
+        messages.success(request, text, "workers_admitted")
         return redirect("admin:collecting", question_set.public_id)
     if request.POST.get("do") == "strike":
-        struck = rules.strike(collection, given)
+        struck = rules.remove_admissions(collection, external_ids)
         code = "workers_struck_partly" if struck.by_score else "workers_struck"
-        messages.success(request, _struck(struck), code)
+        messages.success(request, _describe_removal(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
-    rows = ((one, links.signed_link(collection, one)) for one in given)
+    rows = ((name, links.build_signed_link(collection, name)) for name in external_ids)
     return download(csv_chunks(("worker", "link"), rows), f"{question_set.name} - links", "csv")
 
 
 @require_GET
-def listed(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show who is on the list of those who may take part, with a button that takes them off."""
-    question_set, collection = _editable(request, set_id)
-    asked = AdmissionFilter(request.GET, collection.admissions.all())
+def list_admissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """List the workers who are admitted to the collection, filtered and paged."""
+    question_set, collection = _load_editable(request, set_id)
+    admissions = AdmissionFilter(request.GET, collection.admissions.all())
     back = reverse("admin:collecting", args=[question_set.public_id])
-    context = page_context(request, question_set, "Who may take part") | {"collection": collection}
+    context = build_page_context(request, question_set, "Who may take part") | {
+        "collection": collection
+    }
     context["breadcrumbs"] = [*context["breadcrumbs"], ("People answer", back)]
     return TemplateResponse(
-        request, "annotations/collecting/listed.html", context | asked.listing(request)
+        request, "annotations/collecting/listed.html", context | admissions.listing(request)
     )
 
 
-def _struck(struck: rules.Struck) -> str:
-    """Return what became of ids that were to come off the list."""
-    said = f"{struck.off:,} taken off the list."
+def _describe_removal(struck: rules.RemovalResult) -> str:
+    """Return the message of how many workers were taken off the list, and how many stay."""
+    text = f"{struck.off:,} taken off the list."
     if struck.by_score:
-        said += f" {struck.by_score:,} stay: their score in an earlier set admits them."
-    return said
+        text += f" {struck.by_score:,} stay: their score in an earlier set admits them."
+    return text
 
 
-def _to_set(question_set: QuestionSet) -> Collection:
-    """Return the collecting of the latest version, not stored where there is none yet."""
+def _find_or_build_collection(question_set: QuestionSet) -> Collection:
+    """Return the collection of the latest version, or a new one with defaults, not stored.
+
+    Raises Http404 if the set has no version.
+    """
     latest = question_set.latest_version()
     if latest is None:
         raise Http404("it has no questions yet")
-    found = Collection.objects.filter(version=latest).select_related("version__question_set")
-    usual: dict[str, Any] = {
+    stored = Collection.objects.filter(version=latest).select_related("version__question_set")
+    defaults: dict[str, Any] = {
         "places": 40,
         "title": question_set.name,
-        "signals": counts_signals(question_set),
+        "signals": is_counting_signals(question_set),
         "panel": "Prolific",
         "return_url": rules.PROLIFIC_RETURN,
     }
-    return found.first() or Collection(version=latest, **usual | waves.settings_of(question_set))
+    return stored.first() or Collection(
+        version=latest, **defaults | waves.load_default_settings(question_set)
+    )
 
 
-def _editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
-    answered_set(request, set_id)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    collection = monitor.newest(question_set)
+def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
+    """Return a set that the user may change, and its newest collection; else Http404."""
+    question_set = answered_editable(request, set_id)
+    collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")
     return question_set, collection
 
 
-def _done_by_another(collection: Collection) -> str:
-    """Return what somebody did to it, as a word."""
+def _name_state(collection: Collection) -> str:
+    """Return the state as a participle for a message."""
     return {"open": "opened", "paused": "paused", "closed": "closed"}[collection.state]

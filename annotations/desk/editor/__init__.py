@@ -1,1 +1,1 @@
-"""The editor: passages, questions, guidelines and consent of a draft, by hand."""
+"""Editor pages of a draft: its passages, questions, guidelines and consent text."""

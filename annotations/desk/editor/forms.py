@@ -1,4 +1,4 @@
-"""The forms of the editor."""
+"""Forms of the editor: texts before the first question, passages, questions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.core.validators import MaxLengthValidator
+from django.utils.datastructures import MultiValueDict
 
-from annotations.answering.languages import offered
-from annotations.editing import free_id
-from annotations.editing.translating import LONGEST_TEXT
+from annotations.answering.languages import list_interface_languages
+from annotations.editing import find_free_id
+from annotations.editing.translation import LONGEST_TEXT
 from annotations.exchange import InputError
 from annotations.exchange.ids import clean_id
 from annotations.exchange.reading.images import CheckedImage, read_image
@@ -22,26 +23,38 @@ if TYPE_CHECKING:
 else:
     ModelForm = forms.ModelForm
 
-BETWEEN = " | "
-LONGEST_LIST = 20_000
+SEPARATOR = " | "
+MAX_LIST_LENGTH = 20_000
 
 
 class EditorForm(ModelForm):
-    """A form of the editor; `watched` are the fields by which a change of others is noticed."""
+    """A form of the editor.
+
+    `watched` names the fields whose stored values detect a change by another user.
+    `checked_picture` is the result of `read_picture`.
+    """
 
     watched: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, *args: Any, draft: QuestionSetVersion | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        draft: QuestionSetVersion | None = None,
+        checked_picture: CheckedImage | InputError | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.draft = draft
+        self.checked_picture = checked_picture
         for name, field in self.fields.items():
             if isinstance(field.widget, forms.Textarea):
+                # `dir=auto`: the browser detects right-to-left text while the user types.
                 field.widget.attrs |= {"rows": 3, "dir": "auto"}
             elif isinstance(field.widget, forms.TextInput) and name != "language":
                 field.widget.attrs["dir"] = "auto"
 
     def clean_external_id(self) -> str:
-        """Return the id, a free one where none was written; refuse one that is taken."""
+        """Return the id in files, a free one if it was left empty; refuse one in use."""
         name = clean_id(self.cleaned_data.get("external_id", ""))
         if self.draft is None:
             return name
@@ -49,14 +62,14 @@ class EditorForm(ModelForm):
         others = rows.exclude(pk=self.instance.pk)
         if not name:
             letter = "p" if isinstance(self.instance, Passage) else "q"
-            return free_id(others.values_list("external_id", flat=True), letter)
+            return find_free_id(others.values_list("external_id", flat=True), letter)
         if others.filter(external_id=name).exists():
             raise forms.ValidationError(f"{name} is another one's id: choose another.")
         return name
 
 
 class TextsForm(EditorForm):
-    """What people are told before the first question."""
+    """Language, guidelines and consent text of a version."""
 
     watched = ("language", "guidelines", "consent_text")
 
@@ -68,8 +81,8 @@ class TextsForm(EditorForm):
         labels: ClassVar = {"consent_text": "Consent text"}
         help_texts: ClassVar = {
             "language": "Of these texts and of all that says no other, as in BCP 47: en, de, ar. "
-            f"Buttons and messages around them are there in {offered()}; around texts in any "
-            "other language they are in English.",
+            f"Buttons and messages around them are there in {list_interface_languages()}; around "
+            "texts in any other language they are in English.",
             "guidelines": "How to answer: how long, in whose words, what to do if one does not "
             "know. Shown before the first question, and to be opened again at every one.",
             "consent_text": "What people agree to before they begin. Each consent keeps which text "
@@ -84,7 +97,7 @@ class TextsForm(EditorForm):
 
 
 class PassageForm(EditorForm):
-    """A passage; a picture that comes with it is looked at here."""
+    """A passage, with an optional picture that `read_picture` checked before."""
 
     watched = ("title", "text", "format", "image_id", "image_alt", "language", "external_id")
 
@@ -118,11 +131,11 @@ class PassageForm(EditorForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.checked: CheckedImage | None = None
         if not self.instance.pk and not self.is_bound:
             self.initial["format"] = Passage.Format.SIMPLE
         self.fields["external_id"].required = False
-        self.fields["image_alt"].required = not self.is_bound  # said so; it may come later
+        # Marked as required on the page, but a draft may be saved without it.
+        self.fields["image_alt"].required = not self.is_bound
         _limit(self.fields["text"], LONGEST_PASSAGE)
         _limit(self.fields["image_alt"], 2_000)
         self.fields["text"].widget.attrs |= {"rows": 14, "data-formatted": ""}
@@ -131,17 +144,31 @@ class PassageForm(EditorForm):
             del self.fields["remove_picture"]
 
     def clean_picture(self) -> None:
-        """Look at the picture; the form keeps what was made of it."""
-        file = self.cleaned_data.get("picture")
-        if isinstance(file, UploadedFile):
-            try:
-                self.checked = read_image(file.read(), (file.name or "image")[:100])
-            except InputError as error:
-                raise forms.ValidationError(str(error)) from error
+        """Refuse a picture that could not be read, with the reader's reason."""
+        if isinstance(self.checked_picture, InputError):
+            code = self.checked_picture.problems[0].code
+            raise forms.ValidationError(str(self.checked_picture), code) from self.checked_picture
+
+
+def read_picture(
+    files: MultiValueDict[str, UploadedFile[Any]], sender: int
+) -> CheckedImage | InputError | None:
+    """Return the uploaded picture, the error if it cannot be read, or None without an upload.
+
+    Call it outside a transaction. A picture waits seconds for its turn to be decoded, and on SQLite
+    nobody else could write meanwhile.
+    """
+    file = files.get("picture")
+    if file is None:
+        return None
+    try:
+        return read_image(file.read(), (file.name or "image")[:100], sender)
+    except InputError as error:
+        return error
 
 
 class QuestionForm(EditorForm):
-    """A question; lists are written a line each."""
+    """A question; choices and right answers are text with one entry a line."""
 
     watched = (
         *("text", "role", "kind", "choices", "accepted_answers", "feedback", "max_characters"),
@@ -151,16 +178,16 @@ class QuestionForm(EditorForm):
     choices_text = forms.CharField(
         label="Choices",
         required=False,
-        max_length=LONGEST_LIST,
+        max_length=MAX_LIST_LENGTH,
         widget=forms.Textarea,
         help_text="A line each, at least two.",
     )
     accepted_text = forms.CharField(
         label="Right answers",
         required=False,
-        max_length=LONGEST_LIST,
+        max_length=MAX_LIST_LENGTH,
         widget=forms.Textarea,
-        help_text=f"A line each; ways to write the same on one line, with{BETWEEN}between them. "
+        help_text=f"A line each; ways to write the same on one line, with{SEPARATOR}between them. "
         "Never shown before an answer.",
     )
 
@@ -190,31 +217,33 @@ class QuestionForm(EditorForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.shown = {
+        self.initial_texts = {
             "choices": "\n".join(self.instance.choices),
-            "accepted": "\n".join(map(_line, self.instance.accepted_answers)),
+            "accepted": "\n".join(map(_format_answer, self.instance.accepted_answers)),
         }
-        for name, text in self.shown.items():
+        for name, text in self.initial_texts.items():
             self.initial[f"{name}_text"] = text
         passage = self.fields["passage"]
         assert isinstance(passage, forms.ModelChoiceField)
-        of = self.draft or (self.instance.version if self.instance.version_id else None)
+        version = self.draft or (self.instance.version if self.instance.version_id else None)
         passage.queryset = (
-            Passage.objects.filter(version=of)
+            Passage.objects.filter(version=version)
             .order_by("position", "pk")
+            # The list needs no texts, which can be long.
             .only("pk", "external_id", "title", "version")
         )
-        # By its id in files, which stays the same when the version is copied.
+        # The id in files stays the same when the version is copied; the primary key does not.
         passage.to_field_name = "external_id"
         if self.instance.passage_id:
             self.initial["passage"] = self.instance.passage
-        passage.label_from_instance = _named  # type: ignore[method-assign,assignment]
+        passage.label_from_instance = _label_passage  # type: ignore[method-assign,assignment]
         passage.empty_label = "None: it stands alone"
         self.fields["external_id"].required = False
-        # Only one whose id came with a file of answers may stay without a text.
+        # A question that an import of answers created has only an id, no text yet.
         self.fields["text"].required = not self.instance.pk or bool(self.instance.text)
         self.fields["text"].error_messages["required"] = "Write the question."
-        self.fields["choices_text"].required = not self.is_bound  # said so; `clean` looks at it
+        # Marked as required on the page; `clean` checks it, because it depends on the kind.
+        self.fields["choices_text"].required = not self.is_bound
         _limit(self.fields["text"], LONGEST_QUESTION)
         _limit(self.fields["feedback"], LONGEST_TEXT)
         self.fields["feedback"].widget.attrs["data-formatted"] = ""
@@ -222,6 +251,7 @@ class QuestionForm(EditorForm):
         assert isinstance(role, forms.ChoiceField)
         assert isinstance(kind, forms.ChoiceField)
         role.choices = ROLES
+        # The editor cannot mark a span; such questions come from files and keep their kind.
         kind.choices = [
             (value, words)
             for value, words in KINDS
@@ -229,27 +259,27 @@ class QuestionForm(EditorForm):
         ]
 
     def clean_max_characters(self) -> int | None:
-        """Refuse a limit of nothing."""
+        """Return the limit, None for none; refuse one outside 1 to `LONGEST_QUESTION`."""
         value: int | None = self.cleaned_data["max_characters"]
         if value is not None and not 1 <= value <= LONGEST_QUESTION:
             raise forms.ValidationError(f"Write a number from 1 to {LONGEST_QUESTION:,}.")
         return value
 
     def clean(self) -> dict[str, Any]:
-        """Read the lists; choices belong to the kind of question that has some."""
+        """Parse choices and right answers into the instance; only the kind choice has choices."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         instance = self.instance
-        choices = _lines(values.get("choices_text", ""))
-        if _same(values.get("choices_text", ""), self.shown["choices"]):
+        choices = _split_lines(values.get("choices_text", ""))
+        if _is_same_text(values.get("choices_text", ""), self.initial_texts["choices"]):
             choices = instance.choices
         if values.get("kind") != Question.Kind.CHOICE:
             choices = []
         elif not choices:
             self.add_error("choices_text", "Write the choices, a line each.")
         instance.choices = choices
-        # What came from a file may hold a stroke or a line break, which a line here cannot.
-        if not _same(values.get("accepted_text", ""), self.shown["accepted"]):
-            instance.accepted_answers = _accepted(values.get("accepted_text", ""))
+        # Answers from a file may contain "|" or a line break, which parsing would split.
+        if not _is_same_text(values.get("accepted_text", ""), self.initial_texts["accepted"]):
+            instance.accepted_answers = _parse_answers(values.get("accepted_text", ""))
         return values
 
 
@@ -267,32 +297,39 @@ KINDS = [
 ]
 
 
-def _named(passage: Passage) -> str:
+def _label_passage(passage: Passage) -> str:
+    """Return the label of a passage in the list of passages: title and id in files."""
     return f"{passage.title[:80]} ({passage.external_id})" if passage.title else passage.external_id
 
 
 def _limit(field: forms.Field, longest: int) -> None:
+    """Set the greatest length of a text field, in characters, on the server and in the browser."""
     assert isinstance(field, forms.CharField)
+    # After construction `max_length` has no effect by itself.
     field.max_length = longest
     field.widget.attrs["maxlength"] = longest
     field.validators.append(MaxLengthValidator(longest))
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
+    """Return the lines that are not blank, stripped."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _same(text: str, shown: str) -> bool:
-    return "\n".join(text.splitlines()).strip() == "\n".join(shown.splitlines()).strip()
+def _is_same_text(text: str, other: str) -> bool:
+    """Whether two texts are equal but for line endings and outer white space."""
+    return "\n".join(text.splitlines()).strip() == "\n".join(other.splitlines()).strip()
 
 
-def _line(entry: Any) -> str:
-    return BETWEEN.join(map(str, entry)) if isinstance(entry, list) else str(entry)
+def _format_answer(entry: Any) -> str:
+    """Return a right answer as a line: a text, or alternatives joined by the separator."""
+    return SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
 
 
-def _accepted(text: str) -> list[Any]:
-    found: list[Any] = []
-    for line in _lines(text):
-        same = [part.strip() for part in line.split("|") if part.strip()]
-        found.append(same[0] if len(same) == 1 else same)
-    return [entry for entry in found if entry]
+def _parse_answers(text: str) -> list[Any]:
+    """Return the right answers of a text, one a line: a text, or a list of alternatives."""
+    answers: list[Any] = []
+    for line in _split_lines(text):
+        alternatives = [part.strip() for part in line.split("|") if part.strip()]
+        answers.append(alternatives[0] if len(alternatives) == 1 else alternatives)
+    return [entry for entry in answers if entry]

@@ -1,4 +1,4 @@
-"""The pages of one passage, of one question, and of what people are told before them."""
+"""Editor pages of a passage, of a question, and of the texts before the first question."""
 
 from __future__ import annotations
 
@@ -17,239 +17,275 @@ from annotations.desk.editor.forms import EditorForm, PassageForm, QuestionForm,
 from annotations.editing import (
     PublishedError,
     attach_image,
-    consent_template,
+    count_dependents,
     delete_item,
-    draft_of,
     drop_image,
-    hanging,
-    seen,
+    hash_fields,
+    lock_draft,
+    select_consent_template,
 )
 from annotations.exchange.importing.target import next_position
+from annotations.exchange.reading.images import CheckedImage
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, new_public_id
-from annotations.web.pages import Breadcrumbs, breadcrumbs
-from annotations.web.scope import editable
+from annotations.web.pages import Breadcrumbs, build_breadcrumbs
+from annotations.web.scope import get_editable
 
 Item = Passage | Question
 
 
-def texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show and save language, guidelines and consent text."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    there = _editor(question_set, "#before")
+def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show and save language, guidelines and consent text.
+
+    POST with `do=template` stores nothing and appends the consent template to the text.
+    """
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    editor_url = _build_editor_url(question_set, "#before")
     if request.method == "POST" and request.POST.get("do") != "template":
         saved = saving.save(
-            request, question_set, TextsForm, lambda draft: draft, lambda draft: draft, _stored
+            request, question_set, TextsForm, lambda draft: draft, lambda draft: draft, _store_form
         )
-        if answered := saving.answer(request, saved, TextsForm, request.path, there):
+        if answered := saving.answer(request, saved, TextsForm, request.path, editor_url):
             return answered
     else:
         version = question_set.latest_version() or QuestionSetVersion(question_set=question_set)
-        data = _with_template(request, version) if request.method == "POST" else None
-        saved = saving.Saved(TextsForm(data, instance=version))
+        data = _append_consent_template(request, version) if request.method == "POST" else None
+        saved = saving.SaveResult(TextsForm(data, instance=version))
         if data is None and not version.language:
+            # A new version has no language yet: propose that of the question set.
             saved.form.initial["language"] = question_set.language
-    return _page(request, question_set, saved, "Before the first question", there)
+    return _render_page(request, question_set, saved, "Before the first question", editor_url)
 
 
-def passage(request: HttpRequest, set_id: UUID, passage_id: UUID | None = None) -> HttpResponse:
-    """Show and save a passage; without an id a new one."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    old = _item(request, question_set, Passage, passage_id)
+def edit_passage(
+    request: HttpRequest, set_id: UUID, passage_id: UUID | None = None
+) -> HttpResponse:
+    """Show and save a passage; without an id, a new one."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    old = _load_item(request, question_set, Passage, passage_id)
     if request.method == "POST":
-        saved = _saved(request, question_set, old, Passage, PassageForm, _stored_passage)
-        if answered := _answered(request, question_set, saved, PassageForm, "passage"):
+        saved = _save_item(request, question_set, old, Passage, PassageForm, _store_passage)
+        if answered := _build_answer(request, question_set, saved, PassageForm, "passage"):
             return answered
     else:
-        saved = saving.Saved(PassageForm(instance=old, draft=old.version if old else None))
+        saved = saving.SaveResult(PassageForm(instance=old, draft=old.version if old else None))
     title = "Passage" if old else "New passage"
-    return _page(request, question_set, saved, title, _editor(question_set), old)
+    return _render_page(request, question_set, saved, title, _build_editor_url(question_set), old)
 
 
-def question(request: HttpRequest, set_id: UUID, question_id: UUID | None = None) -> HttpResponse:
-    """Show and save a question; without an id a new one, about `passage` of the address."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    old = _item(request, question_set, Question, question_id)
+def edit_question(
+    request: HttpRequest, set_id: UUID, question_id: UUID | None = None
+) -> HttpResponse:
+    """Show and save a question; without an id, a new one.
+
+    The query parameters `passage` (public id) and `role` preset a new question.
+    """
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    old = _load_item(request, question_set, Question, question_id)
     if request.method == "POST":
-        saved = _saved(request, question_set, old, Question, QuestionForm, _stored)
-        if answered := _answered(request, question_set, saved, QuestionForm, "question"):
+        saved = _save_item(request, question_set, old, Question, QuestionForm, _store_form)
+        if answered := _build_answer(request, question_set, saved, QuestionForm, "question"):
             return answered
     else:
         latest = old.version if old else question_set.latest_version()
         form = QuestionForm(instance=old, draft=latest)
         if old is None and latest is not None:
-            about = saving.as_uuids(request.GET.get("passage", ""))
+            passage_ids = saving.parse_uuids(request.GET.get("passage", ""))
             form.initial["passage"] = Passage.objects.filter(
-                version=latest, public_id__in=about
+                version=latest, public_id__in=passage_ids
             ).first()
             role = request.GET.get("role", "")
             form.initial["role"] = role if role in Question.Role.values else Question.Role.GRADED
-        saved = saving.Saved(form)
+        saved = saving.SaveResult(form)
     title = "Question" if old else "New question"
-    return _page(request, question_set, saved, title, _editor(question_set), old)
+    return _render_page(request, question_set, saved, title, _build_editor_url(question_set), old)
 
 
 def delete_passage(request: HttpRequest, set_id: UUID, passage_id: UUID) -> HttpResponse:
-    """Ask, telling what hangs on it, then delete a passage with its questions."""
-    return _delete(request, set_id, Passage, passage_id)
+    """Ask for confirmation; POST deletes a passage with its questions."""
+    return _delete_item(request, set_id, Passage, passage_id)
 
 
 def delete_question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpResponse:
-    """Ask, telling what hangs on it, then delete a question."""
-    return _delete(request, set_id, Question, question_id)
+    """Ask for confirmation; POST deletes a question."""
+    return _delete_item(request, set_id, Question, question_id)
 
 
-def _delete(request: HttpRequest, set_id: UUID, model: type[Item], item_id: UUID) -> HttpResponse:
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    item: Item = _item(request, question_set, model, item_id)
+def _delete_item(
+    request: HttpRequest, set_id: UUID, model: type[Item], item_id: UUID
+) -> HttpResponse:
+    """List what will be deleted with an item, or what prevents it; POST deletes."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    item: Item = _load_item(request, question_set, model, item_id)
     noun = model._meta.verbose_name
-    there = _editor(question_set)
+    editor_url = _build_editor_url(question_set)
     if item.version.is_published:
         messages.error(
             request, f"Version {item.version.number} is published: nothing goes from it."
         )
-        return redirect(there)
-    hangs = hanging(item)
-    held = [str(one) for one in hangs if one.holds]
+        return redirect(editor_url)
+    dependents = count_dependents(item)
+    blockers = [str(dependent) for dependent in dependents if dependent.holds]
     if request.method == "POST":
         try:
-            with draft_of(question_set) as draft:
-                there_still = type(item)._base_manager.filter(version=draft, pk=item.pk).exists()
-                held = [str(one) for one in delete_item(item)] if there_still else []
+            with lock_draft(question_set) as draft:
+                # Another user may have deleted it since; then there is nothing left to do.
+                exists = type(item)._base_manager.filter(version=draft, pk=item.pk).exists()
+                blockers = [str(dependent) for dependent in delete_item(item)] if exists else []
         except PublishedError:
-            held = ["the published version"]
-        if not held:
+            blockers = ["the published version"]
+        if not blockers:
             messages.success(request, f"{str(noun).capitalize()} {item.external_id} is deleted.")
-            return redirect(there)
-    goes = [str(one) for one in hangs if not one.holds]
-    text = f"It goes for good{', and with it ' + ' and '.join(goes) if goes else ''}."
-    if held:
-        text = f"It cannot be deleted: {', '.join(held)} hang on it."
+            return redirect(editor_url)
+    deleted_too = [str(dependent) for dependent in dependents if not dependent.holds]
+    text = f"It goes for good{', and with it ' + ' and '.join(deleted_too) if deleted_too else ''}."
+    if blockers:
+        text = f"It cannot be deleted: {', '.join(blockers)} hang on it."
     context = {
-        **_frame(question_set, f"Delete {noun} {item.external_id}?"),
+        **_build_context(question_set, f"Delete {noun} {item.external_id}?"),
         "text": text,
-        "held": held,
+        "held": blockers,
         "quoted": (getattr(item, "title", "") or item.text)[:300],
-        "button": "" if held else f"Delete the {noun}",
-        "back": there,
+        "button": "" if blockers else f"Delete the {noun}",
+        "back": editor_url,
     }
     return TemplateResponse(request, "annotations/editor/delete.html", context)
 
 
-def _item(
+def _load_item(
     request: HttpRequest, question_set: QuestionSet, model: type[Any], item_id: UUID | None
 ) -> Any:
+    """Return a passage or question that the user may change; None without an id, else Http404."""
     if item_id is None:
         return None
     rows = model._default_manager.filter(version__question_set=question_set)
-    return editable(request, rows.select_related("version"), item_id)
+    return get_editable(request, rows.select_related("version"), item_id)
 
 
-def _saved(
+def _save_item(
     request: HttpRequest,
     question_set: QuestionSet,
     old: Item | None,
     model: type[Item],
     form_class: type[EditorForm],
     store: Callable[[EditorForm, QuestionSetVersion], saving.Row],
-) -> saving.Saved:
-    """Save what was posted of a passage or question; a new one comes last."""
+) -> saving.SaveResult:
+    """Save the posted passage or question; a new one gets the last position."""
 
     def make(draft: QuestionSetVersion) -> Item:
-        taken = model._default_manager.filter(version=draft).values_list("position", flat=True)
-        return model(version=draft, position=next_position(taken), public_id=_new_id(request))
+        positions = model._default_manager.filter(version=draft).values_list("position", flat=True)
+        return model(
+            version=draft, position=next_position(positions), public_id=_choose_public_id(request)
+        )
 
-    find = saving.same_item(model, old, request.POST.get("new_id", ""))
+    find = saving.build_item_finder(model, old, request.POST.get("new_id", ""))
     return saving.save(request, question_set, form_class, find, make, store)
 
 
-def _new_id(request: HttpRequest) -> UUID:
-    asked = saving.as_uuids(request.POST.get("new_id", ""))
+def _choose_public_id(request: HttpRequest) -> UUID:
+    """Return the public id that the form proposes, a new one if it is missing or in use.
+
+    The form's own id makes a repeated request find the item that the first one stored.
+    """
+    proposed = saving.parse_uuids(request.POST.get("new_id", ""))
     models: tuple[type[Any], ...] = (Passage, Question)
-    taken = any(m._default_manager.filter(public_id__in=asked).exists() for m in models)
-    return asked[0] if asked and not taken else new_public_id()
+    is_used = any(m._default_manager.filter(public_id__in=proposed).exists() for m in models)
+    return proposed[0] if proposed and not is_used else new_public_id()
 
 
-def _stored(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
+def _store_form(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
+    """Store texts or a question; return the row."""
     row: saving.Row = form.save()
     return row
 
 
-def _stored_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
+def _store_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
+    """Store a passage, attach or drop its picture; return the row."""
     assert isinstance(form, PassageForm)
     passage = cast("Passage", form.save())
-    if form.checked is not None:
-        attach_image(passage, form.checked)
+    if isinstance(form.checked_picture, CheckedImage):
+        attach_image(passage, form.checked_picture)
     elif form.cleaned_data.get("remove_picture"):
         drop_image(passage)
     return passage
 
 
-def _answered(
+def _build_answer(
     request: HttpRequest,
     question_set: QuestionSet,
-    saved: saving.Saved,
+    saved: saving.SaveResult,
     form_class: type[EditorForm],
     name: str,
 ) -> HttpResponse | None:
-    address = there = ""
+    """Return the response to a saved item, None if the page has to be shown again.
+
+    After `do=another` the browser goes to a new question on the same passage.
+    """
+    form_url = next_url = ""
     if saved.row is not None:
         item = cast("Item", saved.row)
-        address = reverse(f"admin:editor-{name}", args=[question_set.public_id, item.public_id])
-        there = _editor(question_set, f"#{name}-{item.public_id}")
+        form_url = reverse(f"admin:editor-{name}", args=[question_set.public_id, item.public_id])
+        next_url = _build_editor_url(question_set, f"#{name}-{item.public_id}")
         if request.POST.get("do") == "another":
-            there = reverse("admin:editor-question-new", args=[question_set.public_id])
-            about = item if isinstance(item, Passage) else item.passage
-            there += f"?passage={about.public_id}" if about else ""
-    return saving.answer(request, saved, form_class, address, there)
+            next_url = reverse("admin:editor-question-new", args=[question_set.public_id])
+            passage = item if isinstance(item, Passage) else item.passage
+            next_url += f"?passage={passage.public_id}" if passage else ""
+    return saving.answer(request, saved, form_class, form_url, next_url)
 
 
-def _with_template(request: HttpRequest, version: QuestionSetVersion) -> Any:
+def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) -> Any:
+    """Return a copy of the POST data with the consent template after the consent text."""
     data = request.POST.copy()
-    before = data.get("consent_text", "").rstrip()
-    template = consent_template(data.get("language", "") or version.spoken)
-    data["consent_text"] = f"{before}\n\n{template}".lstrip()
+    typed = data.get("consent_text", "").rstrip()
+    template = select_consent_template(data.get("language", "") or version.spoken)
+    data["consent_text"] = f"{typed}\n\n{template}".lstrip()
     return data
 
 
-def _page(
+def _render_page(
     request: HttpRequest,
     question_set: QuestionSet,
-    saved: saving.Saved,
+    saved: saving.SaveResult,
     title: str,
     back: str,
     item: Item | None = None,
 ) -> HttpResponse:
+    """Render the form with what happened to it, and the stored row if it differs."""
     form = saved.form
     row = saved.stored or (form.instance if form.instance.pk else None)
     mark = request.POST.get("seen", "")
+    # Another user's text is now on the page: the next save may overwrite it.
     if saved.stored is not None or not form.is_bound:
-        mark = seen(row, form.watched) if row else ""
-    published = bool(row and _version_of(row).is_published)
+        mark = hash_fields(row, form.watched) if row else ""
+    published = bool(row and _get_version(row).is_published)
     context = {
-        **_frame(question_set, title),
+        **_build_context(question_set, title),
         "form": form,
         "item": item,
         "noun": "texts" if isinstance(form, TextsForm) else form.instance._meta.verbose_name,
         "seen": mark,
         "new_id": request.POST.get("new_id") or new_public_id(),
         "why": saved.why or (saving.PUBLISHED if published else ""),
-        "said": saving.WORDS.get(saved.why, ""),
-        "insist": saving.INSIST.get(saved.why or (saving.PUBLISHED if published else ""), ""),
+        "said": saving.MESSAGES.get(saved.why, ""),
+        "insist": saving.OVERRIDES.get(saved.why or (saving.PUBLISHED if published else ""), ""),
         "stored": saved.stored,
         "back": back,
     }
-    status = (
-        409 if saved.why else 400 if form.errors and request.POST.get("do") != "template" else 200
-    )
-    return TemplateResponse(request, "annotations/editor/item.html", context, status=status)
+    status = saved.status if request.POST.get("do") != "template" else 200
+    response = TemplateResponse(request, "annotations/editor/item.html", context, status=status)
+    return saving.add_retry_after(response)
 
 
-def _version_of(row: Any) -> QuestionSetVersion:
+def _get_version(row: Any) -> QuestionSetVersion:
+    """Return the version of a passage or question, or the row itself if it is a version."""
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 
-def _frame(question_set: QuestionSet, title: str) -> dict[str, Any]:
-    trail: Breadcrumbs = [*breadcrumbs(question_set), ("Editor", _editor(question_set))]
+def _build_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
+    """Return the context that all pages of this module share."""
+    trail: Breadcrumbs = [
+        *build_breadcrumbs(question_set),
+        ("Editor", _build_editor_url(question_set)),
+    ]
     return {
         "title": title,
         "breadcrumbs": trail,
@@ -258,5 +294,6 @@ def _frame(question_set: QuestionSet, title: str) -> dict[str, Any]:
     }
 
 
-def _editor(question_set: QuestionSet, anchor: str = "") -> str:
+def _build_editor_url(question_set: QuestionSet, anchor: str = "") -> str:
+    """Return the address of the editor's first page, at an anchor such as "#before"."""
     return reverse("admin:editor", args=[question_set.public_id]) + anchor

@@ -1,4 +1,4 @@
-"""The further languages of a version: which there are, and a page to translate into each."""
+"""Editor pages of translations: the languages of a version, and a page to translate into each."""
 
 from __future__ import annotations
 
@@ -13,55 +13,62 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.text import capfirst
 
-from annotations.answering.languages import spoken
-from annotations.desk.editor.forms import BETWEEN
-from annotations.desk.editor.saving import PUBLISHED, WORDS
+from annotations.answering.languages import resolve_interface_language
+from annotations.desk.editor.forms import SEPARATOR
+from annotations.desk.editor.saving import MESSAGES, PUBLISHED
 from annotations.editing import (
     PublishedError,
     Sheet,
     add_language,
-    draft_of,
-    progress,
+    load_rows,
+    lock_draft,
+    measure_progress,
     remove_language,
-    rows_of,
 )
-from annotations.editing.translating import Piece
+from annotations.editing.translation import Piece, sheets_of
 from annotations.languages import direction, name_of, own_name
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.models.translations import Row, is_list
-from annotations.web.pages import breadcrumbs
-from annotations.web.scope import editable
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable
 
 ROWS_SHOWN = 15
-"""Passages and questions on a page, each with all of its texts."""
-LONG = ("guidelines", "consent_text", "text", "feedback")
-NEXT = "next"
+"""Rows (version, passages, questions) on a page, each with all of its texts."""
+LONG_TEXTS = ("guidelines", "consent_text", "text", "feedback")
+NEXT_VERSION = "next"
 """The value of the button that saves into the next version."""
-ELSE = (
+CHANGED_MESSAGE = (
     "Somebody else translated here meanwhile. What you typed is not saved yet: what is stored now "
     "stands beside it where it differs; saving puts yours in its place."
 )
 
 
-GONE = (
+GONE_MESSAGE = (
     "A passage or question was deleted meanwhile, or has another id. What you typed for it stands "
     "below; the rest is saved."
 )
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What became of what was typed: stored, or `why` (said in words) or `errors` by keys."""
+class SaveOutcome:
+    """Result of saving texts: stored, refused, or invalid.
+
+    Attributes
+    ----------
+    why : code of the refusal: changed, gone, published; "" if there is none.
+    message : its text.
+    errors : messages of invalid texts, by key of the piece.
+    """
 
     why: str = ""
-    said: str = ""
+    message: str = ""
     errors: dict[str, str] = field(default_factory=dict)
     is_stored: bool = False
 
 
 @dataclass(slots=True)
-class Box:
-    """A piece on the page with what stands in its box; `other` is what is stored, if it differs."""
+class TextBox:
+    """A piece with the text in its box; `other` is the stored text, if it differs."""
 
     piece: Piece
     typed: str
@@ -70,36 +77,37 @@ class Box:
 
     @property
     def original(self) -> str:
-        """The original as it is read, lists a line each."""
-        return _written(self.piece.original)
+        """The original text; a list has one entry a line."""
+        return _format_text(self.piece.original)
 
     @property
     def lines(self) -> int:
-        """How high the box is."""
+        """Height of the box in lines, from the length of the original, 14 at most."""
         text = self.original
         return max(
-            1 if self.piece.name not in LONG else 2, min(14, text.count("\n") + len(text) // 60 + 1)
+            1 if self.piece.name not in LONG_TEXTS else 2,
+            min(14, text.count("\n") + len(text) // 60 + 1),
         )
 
     @property
     def hint(self) -> str:
-        """What to mind."""
+        """How to write this piece; "" if nothing is special."""
         if self.piece.name == "choices":
             return f"A line each, in the same order: {len(self.piece.original)} lines."
         if self.piece.name == "accepted_answers":
-            return f"A line each; ways to write the same on one line, with{BETWEEN}between them."
+            return f"A line each; ways to write the same on one line, with{SEPARATOR}between them."
         if self.piece.is_optional:
             return "How the study is called for people; it may stay empty."
         return ""
 
 
-def languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the languages of the latest version and how far each is; a post adds one."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the progress of each language of the latest version; POST adds a language."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     error, typed = "", request.POST.get("language", "")
     if request.method == "POST":
         try:
-            with draft_of(question_set, anew=request.POST.get("do") == NEXT) as draft:
+            with lock_draft(question_set, anew=request.POST.get("do") == NEXT_VERSION) as draft:
                 added = add_language(draft, typed)
             return redirect("admin:editor-language", set_id, added)
         except PublishedError:
@@ -108,102 +116,109 @@ def languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
             error = f"{capfirst(str(refused))}."
     version = question_set.latest_version()
     context = {
-        **_frame(question_set, version, "Languages"),
+        **_build_context(question_set, version, "Languages"),
         "error": error,
         "typed": typed[:80],
-        "progress": told_of_languages(version) if version is not None else [],
+        "progress": describe_languages(version) if version is not None else [],
     }
     return TemplateResponse(
         request, "annotations/editor/languages.html", context, status=400 if error else 200
     )
 
 
-def language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
-    """Show the texts of a version beside those in a language, some at a time, and save these.
+def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
+    """Show texts beside their translations, a page at a time; POST saves translations.
 
-    With `missing` in the address only what is not translated, or of an earlier original.
+    With the query parameter `missing`, only rows with a missing or outdated translation.
     """
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = question_set.latest_version()
     if version is None or language not in version.languages:
         raise Http404
     typed: dict[str, str] = {}
-    outcome = Outcome()
+    outcome = SaveOutcome()
     if request.method == "POST":
         posted = request.POST.items()
         typed = {name[2:]: str(text) for name, text in posted if name.startswith("t-")}
-        outcome = _save(request, question_set, language, typed)
+        outcome = _save_texts(request, question_set, language, typed)
         version = question_set.latest_version()
         if version is None or language not in version.languages:
             raise Http404
-        if answered := _answered(request, version, language, typed, outcome):
+        if answered := _build_answer(request, version, language, typed, outcome):
             return answered
-    return _page(request, question_set, version, language, typed, outcome)
+    return _render_page(request, question_set, version, language, typed, outcome)
 
 
-def _save(
+def _save_texts(
     request: HttpRequest, question_set: QuestionSet, language: str, typed: dict[str, str]
-) -> Outcome:
-    """Store what differs from what is stored, and what was said to fit another original too."""
+) -> SaveOutcome:
+    """Store the texts that changed, and those confirmed for a changed original (`k-KEY`).
+
+    `typed` maps keys of pieces to posted texts. Nothing is stored if any text is too long or if
+    another user translated since the page was shown.
+    """
     do = request.POST.get("do", "")
     try:
-        with draft_of(question_set, anew=do == NEXT) as draft:
+        with lock_draft(question_set, anew=do == NEXT_VERSION) as draft:
             if language not in draft.languages:
                 raise Http404
-            sheet = Sheet(draft, language, _among(draft, typed))
+            sheet = Sheet(draft, language, _select_posted_rows(draft, typed))
             texts: dict[Piece, Any] = {
-                one: _read(one, typed[one.key])
-                for one in sheet.pieces
-                if _differs(one, typed) or f"k-{one.key}" in request.POST
+                piece: _parse_text(piece, typed[piece.key])
+                for piece in sheet.pieces
+                if _is_changed(piece, typed) or f"k-{piece.key}" in request.POST
             }
-            if errors := _too_long(typed, sheet):
-                return Outcome(errors=errors)
-            if texts and request.POST.get("seen") != sheet.seen and do != NEXT:
-                return Outcome("changed", ELSE)
+            if errors := _find_too_long(typed, sheet):
+                return SaveOutcome(errors=errors)
+            if texts and request.POST.get("seen") != sheet.seen and do != NEXT_VERSION:
+                return SaveOutcome("changed", CHANGED_MESSAGE)
             sheet.store(texts)
     except PublishedError:
-        return Outcome(PUBLISHED, WORDS[PUBLISHED])
-    known = {one.key for one in sheet.pieces}
+        return SaveOutcome(PUBLISHED, MESSAGES[PUBLISHED])
+    known = {piece.key for piece in sheet.pieces}
     gone = any(text.strip() for key, text in typed.items() if key not in known)
-    return Outcome("gone", GONE) if gone else Outcome(is_stored=True)
+    return SaveOutcome("gone", GONE_MESSAGE) if gone else SaveOutcome(is_stored=True)
 
 
-def _page(
+def _render_page(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion,
     language: str,
     typed: dict[str, str],
-    outcome: Outcome,
+    outcome: SaveOutcome,
 ) -> HttpResponse:
-    rows = rows_of(version)
+    """Render a page of rows; after a refused POST, the rows that were posted."""
+    rows = load_rows(version)
     only_missing = "missing" in request.GET
     number = n_pages = 1
     if typed:
-        shown = _among(version, typed)
+        page_rows = _select_posted_rows(version, typed)
     else:
-        found = _unfinished(Sheet(version, language, rows)) if only_missing else rows
-        n_pages = max(1, -(-len(found) // ROWS_SHOWN))
-        number = min(_number(request.GET.get("page", "")), n_pages)
-        shown = found[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
-    sheet = Sheet(version, language, shown)
-    boxes: dict[int, list[Box]] = {id(row): [] for row in shown}
+        listed = _filter_unfinished(Sheet(version, language, rows)) if only_missing else rows
+        n_pages = max(1, -(-len(listed) // ROWS_SHOWN))
+        number = min(_parse_page_number(request.GET.get("page", "")), n_pages)
+        page_rows = listed[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
+    sheet = Sheet(version, language, page_rows)
+    # By `id`: a version, a passage and a question can have the same primary key.
+    boxes: dict[int, list[TextBox]] = {id(row): [] for row in page_rows}
     for piece in sheet.pieces:
-        boxes[id(piece.row)].append(_box(piece, typed, outcome))
-    known = {one.key for one in sheet.pieces}
+        boxes[id(piece.row)].append(_build_box(piece, typed, outcome))
+    known = {piece.key for piece in sheet.pieces}
     context = {
-        **_frame(question_set, version, f"Translate into {name_of(language)}"),
+        **_build_context(question_set, version, f"Translate into {name_of(language)}"),
         "language": language,
         "name": name_of(language),
         "direction": direction(language),
         "original": version.spoken,
         "original_direction": direction(version.spoken),
-        "has_frame": spoken(language).partition("-")[0] == language.lower().partition("-")[0],
-        "progress": told_of_languages(version, rows),
-        "groups": [(_named(row), boxes[id(row)]) for row in shown if boxes[id(row)]],
+        "has_frame": resolve_interface_language(language).partition("-")[0]
+        == language.lower().partition("-")[0],
+        "progress": describe_languages(version, sheets_of(version, rows)),
+        "groups": [(_label_row(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]],
         "seen": sheet.seen,
         "why": outcome.why or (PUBLISHED if version.is_published else ""),
-        "said": outcome.said,
+        "said": outcome.message,
         "gone": [text for key, text in typed.items() if key not in known and text.strip()],
         "errors": outcome.errors,
         "only_missing": only_missing,
@@ -215,100 +230,112 @@ def _page(
     return TemplateResponse(request, "annotations/editor/language.html", context, status=status)
 
 
-def _answered(
+def _build_answer(
     request: HttpRequest,
     version: QuestionSetVersion,
     language: str,
     typed: dict[str, str],
-    outcome: Outcome,
+    outcome: SaveOutcome,
 ) -> HttpResponse | None:
-    """Return the answer to a script, or the way on; None where the page is to be shown again."""
+    """Return the response to a POST; None if the page has to be shown again.
+
+    A script (`Accept: application/json`) gets JSON, a browser a redirect.
+    """
     wants_json = "application/json" in request.headers.get("Accept", "")
     if not outcome.is_stored:
-        said = outcome.said or next(iter(outcome.errors.values()), "")
-        refused = {"saved": False, "why": outcome.why, "said": said}
+        text = outcome.message or next(iter(outcome.errors.values()), "")
+        body = {"saved": False, "why": outcome.why, "said": text}
         status = 409 if outcome.why else 400
-        return JsonResponse(refused, status=status) if wants_json else None
-    there = request.get_full_path()
+        return JsonResponse(body, status=status) if wants_json else None
+    page_url = request.get_full_path()
     if wants_json:
-        mark = Sheet(version, language, _among(version, typed)).seen
-        return JsonResponse({"saved": True, "seen": mark, "address": request.path, "there": there})
+        mark = Sheet(version, language, _select_posted_rows(version, typed)).seen
+        return JsonResponse(
+            {"saved": True, "seen": mark, "address": request.path, "there": page_url}
+        )
     messages.success(request, "Saved.")
-    return redirect(there)
+    return redirect(page_url)
 
 
-def remove(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
-    """Ask, telling what goes, then take a language away from the draft."""
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
+    """Ask for confirmation; POST deletes a language of the draft with its translations."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = question_set.latest_version()
     if version is None or language not in version.languages:
         raise Http404
-    there = reverse("admin:editor-languages", args=[set_id])
+    list_url = reverse("admin:editor-languages", args=[set_id])
     if request.method == "POST":
         try:
-            with draft_of(question_set) as draft:
+            with lock_draft(question_set) as draft:
                 remove_language(draft, language)
             messages.success(request, f"{name_of(language)} is taken away.")
         except PublishedError:
             messages.error(request, "This version is published and keeps its languages.")
-        return redirect(there)
-    one = next(one for one in progress(version) if one.language == language)
-    text = f"{one.done:,} translated texts go for good; the texts themselves stay."
+        return redirect(list_url)
+    row = next(row for row in measure_progress(version) if row.language == language)
+    text = f"{row.done:,} translated texts go for good; the texts themselves stay."
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
     context = {
-        **_frame(question_set, version, f"Take {name_of(language)} away?"),
+        **_build_context(question_set, version, f"Take {name_of(language)} away?"),
         "text": text,
         "quoted": "",
         "button": "" if version.is_published else "Take it away",
-        "back": there,
+        "back": list_url,
     }
     return TemplateResponse(request, "annotations/editor/delete.html", context)
 
 
-def _among(version: QuestionSetVersion, typed: dict[str, str]) -> list[Row]:
-    """Return the rows that a form was about, in the order of the version."""
-    of_version = any(key.startswith("v-") for key in typed)
-    names = {letter: _ids(typed, letter) for letter in "pq"}
-    found = []
-    for row in rows_of(version):
+def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> list[Row]:
+    """Return the rows whose texts were posted, in the order of the version."""
+    has_version_texts = any(key.startswith("v-") for key in typed)
+    names = {letter: _parse_ids(typed, letter) for letter in "pq"}
+    posted = []
+    for row in load_rows(version):
         if isinstance(row, QuestionSetVersion):
-            wanted = of_version
+            is_posted = has_version_texts
         else:
-            wanted = row.external_id in names["p" if isinstance(row, Passage) else "q"]
-        if wanted:
-            found.append(row)
-    return found
+            is_posted = row.external_id in names["p" if isinstance(row, Passage) else "q"]
+        if is_posted:
+            posted.append(row)
+    return posted
 
 
-def _ids(typed: dict[str, str], letter: str) -> set[str]:
+def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
+    """Return the ids in keys such as "q-text-ID"; `letter` is p for passages, q for questions."""
+    # At most two splits: an id may contain "-".
     return {
         key.split("-", 2)[2] for key in typed if key.startswith(f"{letter}-") and key.count("-") > 1
     }
 
 
-def _unfinished(sheet: Sheet) -> list[Row]:
+def _filter_unfinished(sheet: Sheet) -> list[Row]:
+    """Return the rows with a text that is not translated, or whose original changed since."""
     rows: list[Row] = []
     for piece in sheet.pieces:
+        # Pieces come row by row, so it is enough to compare with the last row.
         if (not piece.is_done or piece.is_old) and piece.row not in rows[-1:]:
             rows.append(piece.row)
     return rows
 
 
-def _box(piece: Piece, typed: dict[str, str], outcome: Outcome) -> Box:
-    stored = _written(piece.said)
-    box = Box(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
-    if _differs(piece, typed):
+def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+    """Return the box of a piece with the typed text, else the stored one."""
+    stored = _format_text(piece.said)
+    box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
+    if _is_changed(piece, typed):
         box.other = stored
     return box
 
 
-def _differs(piece: Piece, typed: dict[str, str]) -> bool:
-    return piece.key in typed and _read(piece, typed[piece.key]) != piece.said
+def _is_changed(piece: Piece, typed: dict[str, str]) -> bool:
+    """Whether a text was posted for the piece that differs from the stored one."""
+    return piece.key in typed and _parse_text(piece, typed[piece.key]) != piece.said
 
 
-def _read(piece: Piece, text: str) -> Any:
-    """Return what was typed as it is stored."""
+def _parse_text(piece: Piece, text: str) -> Any:
+    """Return a posted text in stored form: a text, or for lists the entries of its lines."""
+    # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
     if not is_list(piece.name):
         return text
@@ -316,53 +343,62 @@ def _read(piece: Piece, text: str) -> Any:
     if piece.name == "choices":
         return lines
     parts = [[part.strip() for part in line.split("|") if part.strip()] for line in lines]
-    return [same[0] if len(same) == 1 else same for same in parts if same]
+    return [part[0] if len(part) == 1 else part for part in parts if part]
 
 
-def _written(value: Any) -> str:
+def _format_text(value: Any) -> str:
+    """Return a stored value as text, the inverse of `_parse_text`."""
     if isinstance(value, list):
         return "\n".join(
-            BETWEEN.join(map(str, one)) if isinstance(one, list) else str(one) for one in value
+            SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
+            for entry in value
         )
     return str(value)
 
 
-def _too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
-    found = {}
+def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
+    """Return the messages of posted texts that are too long, by key of the piece."""
+    errors = {}
     for piece in sheet.pieces:
         if why := piece.why_too_long(typed.get(piece.key, "")):
-            found[piece.key] = f"{capfirst(why)}."
-    return found
+            errors[piece.key] = f"{capfirst(why)}."
+    return errors
 
 
-def told_of_languages(
-    version: QuestionSetVersion, rows: list[Row] | None = None
+def describe_languages(
+    version: QuestionSetVersion, sheets: list[Sheet] | None = None
 ) -> list[tuple[Any, str, str]]:
-    """Return how far each language is, with its name in English and its own."""
-    found = progress(version, rows)
-    return [(one, name_of(one.language), own_name(one.language)) for one in found]
+    """Return (progress, English name, own name) of each language of a version.
+
+    Pass `sheets`, the texts in each language, if they are loaded already.
+    """
+    rows = measure_progress(version, sheets)
+    return [(row, name_of(row.language), own_name(row.language)) for row in rows]
 
 
-def _named(row: Row) -> str:
+def _label_row(row: Row) -> str:
+    """Return the heading of a version, passage or question."""
     if isinstance(row, QuestionSetVersion):
         return "Before the first question"
     kind = "Question" if isinstance(row, Question) else "Passage"
     return f"{kind} {row.external_id}"
 
 
-def _number(text: str) -> int:
+def _parse_page_number(text: str) -> int:
+    """Return the page number in a text, 1 if it is not a positive integer below a million."""
     return (
         int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
     )
 
 
-def _frame(
+def _build_context(
     question_set: QuestionSet, version: QuestionSetVersion | None, title: str
 ) -> dict[str, Any]:
+    """Return the context that all pages of this module share."""
     editor = reverse("admin:editor", args=[question_set.public_id])
     return {
         "title": title,
-        "breadcrumbs": [*breadcrumbs(question_set), ("Editor", editor)],
+        "breadcrumbs": [*build_breadcrumbs(question_set), ("Editor", editor)],
         "notice": question_set.notice,
         "question_set": question_set,
         "version": version,

@@ -1,49 +1,58 @@
-"""Saving what was typed, from a page or while typing: nothing of others is overwritten unseen.
+"""Saving forms of the editor without overwriting changes that the user has not seen.
 
-A form carries the mark of what it showed (`seen`). Where the row holds something else by now, or
-is gone, or its version was published meanwhile, nothing is stored and the page comes back with the
-text that was typed, says what happened, and offers what to do. A script that saves while one types
-sends the same form and asks for JSON.
+A form carries a hash of the row that it showed (`seen`). If another user has changed or deleted
+the row since, or published its version, nothing is stored. The page comes back with the typed text,
+a message, and a button that saves anyway. A script that saves while the user types sends the same
+form and accepts JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotations.desk.editor.forms import EditorForm
-from annotations.editing import PublishedError, draft_of, seen
+from annotations.desk.editor.forms import EditorForm, read_picture
+from annotations.editing import PublishedError, hash_fields, lock_draft
+from annotations.exchange.reading.images import SECONDS_TO_RETRY, PicturesBusyError
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+from annotations.web.scope import get_user_id
 
 CHANGED = "changed"
 GONE = "gone"
 PUBLISHED = "published"
-WORDS = {
+MESSAGES = {
     CHANGED: "Somebody else changed this meanwhile. What you typed is not saved yet: compare it "
     "with what is stored now; saving puts yours in its place.",
     GONE: "Somebody deleted this meanwhile. What you typed is not saved; you can save it anew.",
     PUBLISHED: "This version was published meanwhile and keeps its words. What you typed is not "
     "saved; you can save it into the next version, which is opened as a copy.",
 }
-INSIST = {GONE: "anew", PUBLISHED: "next"}
-"""The value of `do` that a button of the page sends then."""
+OVERRIDES = {GONE: "anew", PUBLISHED: "next"}
+"""The value of `do` by which the page's button saves in spite of this conflict."""
+BUSY = 503
 
+ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 Row = QuestionSetVersion | Passage | Question
-Find = Callable[[QuestionSetVersion], Row | None]
-Make = Callable[[QuestionSetVersion], Row]
+FindRow = Callable[[QuestionSetVersion], Row | None]
+MakeRow = Callable[[QuestionSetVersion], Row]
 
 
 @dataclass
-class Saved:
-    """What became of a form: `row` is stored, or `why` says what stands against it.
+class SaveResult:
+    """Result of saving a form.
 
-    `form` shows what was typed in any case, and `stored` what the row holds now where that is
-    another text.
+    Attributes
+    ----------
+    form : the form with the typed values.
+    row : the stored row; None if nothing was stored.
+    why : code of the conflict, a key of `MESSAGES`; "" if there is none.
+    stored : the row as another user stored it, if that is the conflict.
     """
 
     form: EditorForm
@@ -51,105 +60,143 @@ class Saved:
     why: str = ""
     stored: Row | None = None
 
+    @property
+    def status(self) -> int:
+        """The HTTP status: 409 after a conflict, 503 if the picture has to be sent again."""
+        if self.why:
+            return 409
+        if isinstance(self.form.checked_picture, PicturesBusyError):
+            return BUSY
+        return 400 if self.form.errors else 200
+
 
 def save(
     request: HttpRequest,
     question_set: QuestionSet,
     form_class: type[EditorForm],
-    find: Find,
-    make: Make,
+    find: FindRow,
+    make: MakeRow,
     store: Callable[[EditorForm, QuestionSetVersion], Row],
-) -> Saved:
-    """Store what was posted.
+) -> SaveResult:
+    """Store the posted form unless there is a conflict.
 
-    `find` returns the row in the draft, None where it is gone; `make` a new one, not stored; both
-    inside the lock of the set. `store` writes a form that is valid.
+    Parameters
+    ----------
+    find : returns the row in the draft, None if it was deleted.
+    make : returns a new row, not stored.
+    store : stores a valid form and returns the row.
+
+    All three are called while the question set is locked.
     """
     do = request.POST.get("do", "")
+    has_picture = "picture" in form_class.base_fields
+    # Before the lock: decoding a picture may wait for seconds.
+    picture = read_picture(request.FILES, get_user_id(request)) if has_picture else None
+
+    def build_form(row: Row, draft: QuestionSetVersion) -> EditorForm:
+        return form_class(
+            request.POST, request.FILES, instance=row, draft=draft, checked_picture=picture
+        )
+
     try:
-        with draft_of(question_set, anew=do == INSIST[PUBLISHED]) as draft:
+        with lock_draft(question_set, anew=do == OVERRIDES[PUBLISHED]) as draft:
             row = find(draft)
-            if row is None and request.POST.get("seen") and do != INSIST[GONE]:
-                return Saved(_form(request, form_class, make(draft), draft), why=GONE)
+            if row is None and request.POST.get("seen") and do != OVERRIDES[GONE]:
+                return SaveResult(build_form(make(draft), draft), why=GONE)
             stored = row or make(draft)
-            now = seen(stored, form_class.watched) if row is not None else ""
-            form = _form(request, form_class, stored, draft)
-            told = request.POST.get("seen", "")
+            # Before the form is built: validating it changes the instance.
+            stored_hash = hash_fields(stored, form_class.watched) if row is not None else ""
+            form = build_form(stored, draft)
+            seen_hash = request.POST.get("seen", "")
             if not form.is_valid():
-                return Saved(form)
-            typed = seen(form.instance, form_class.watched)
-            moved_on = bool(now and told and now != told and now != typed)
-            if moved_on and do != INSIST[PUBLISHED]:
-                return Saved(form, why=CHANGED, stored=find(draft))
-            return Saved(form, store(form, draft))
+                return SaveResult(form)
+            typed_hash = hash_fields(form.instance, form_class.watched)
+            # The same text typed twice is no conflict, such as a second click on "Save".
+            is_changed = bool(
+                stored_hash and seen_hash and stored_hash not in (seen_hash, typed_hash)
+            )
+            if is_changed and do != OVERRIDES[PUBLISHED]:
+                # `find` again: validation has overwritten the fields of the first instance.
+                return SaveResult(form, why=CHANGED, stored=find(draft))
+            return SaveResult(form, store(form, draft))
     except PublishedError:
         latest = question_set.latest_version()
         assert latest is not None
         row = find(latest) or make(latest)
-        return Saved(_form(request, form_class, row, latest), why=PUBLISHED)
+        return SaveResult(build_form(row, latest), why=PUBLISHED)
 
 
 def answer(
-    request: HttpRequest, saved: Saved, form_class: type[EditorForm], address: str, there: str
+    request: HttpRequest,
+    saved: SaveResult,
+    form_class: type[EditorForm],
+    form_url: str,
+    next_url: str,
 ) -> HttpResponse | None:
-    """Return the answer to a script, or the way on; None where the page is to be shown again.
+    """Return the response to a saved form; None if the page has to be shown again.
 
-    `address` is where the form of a stored row stands, `there` where one goes after saving.
+    A script gets JSON, a browser a redirect to `next_url`. `form_url` is the address of the form
+    of the stored row, which a script needs after it created one.
     """
     wants_json = "application/json" in request.headers.get("Accept", "")
     if saved.row is not None:
         if wants_json:
-            mark = seen(saved.row, form_class.watched)
-            body = {"saved": True, "seen": mark, "address": address, "there": there}
+            mark = hash_fields(saved.row, form_class.watched)
+            body = {"saved": True, "seen": mark, "address": form_url, "there": next_url}
             if isinstance(saved.row, Passage) and saved.row.image:
-                where = [saved.row.version.question_set.public_id, saved.row.image.public_id]
-                body["image"] = reverse("admin:image", args=where)
+                ids = [saved.row.version.question_set.public_id, saved.row.image.public_id]
+                body["image"] = reverse("admin:image", args=ids)
             return JsonResponse(body)
-        return redirect(there)
+        return redirect(next_url)
     if wants_json:
-        errors = {name: [str(e) for e in found] for name, found in saved.form.errors.items()}
-        said = WORDS.get(saved.why, "") or _first(saved.form)
-        refused = {"saved": False, "why": saved.why, "errors": errors, "said": said}
-        return JsonResponse(refused, status=409 if saved.why else 400)
+        errors = {name: [str(e) for e in listed] for name, listed in saved.form.errors.items()}
+        text = MESSAGES.get(saved.why, "") or _format_first_error(saved.form)
+        body = {"saved": False, "why": saved.why, "errors": errors, "said": text}
+        return add_retry_after(JsonResponse(body, status=saved.status))
     return None
 
 
-def same_item(model: type[Passage] | type[Question], old: Row | None, new_id: str) -> Find:
-    """Return how an item is found in a draft.
+def add_retry_after(response: ResponseT) -> ResponseT:
+    """Add the header Retry-After if the status is 503; return the response."""
+    if response.status_code == BUSY:
+        response.headers["Retry-After"] = str(SECONDS_TO_RETRY)
+    return response
 
-    By its public id; else, where the version it is of was published and copied, by its id in
-    files. A new one by the id that its form was given, so that it is not made twice.
+
+def build_item_finder(
+    model: type[Passage] | type[Question], old: Row | None, new_id: str
+) -> FindRow:
+    """Return a function that finds an item in a draft.
+
+    `old` is found by its public id. If its version was published and copied since, the copy is
+    found by the id in files. Without `old`, `new_id` finds an item that an earlier, repeated
+    request created, so that it is not created twice.
     """
 
     def find(draft: QuestionSetVersion) -> Row | None:
         rows = model._default_manager.filter(version=draft)
         if old is None:
-            return rows.filter(public_id__in=as_uuids(new_id)).first()
+            return rows.filter(public_id__in=parse_uuids(new_id)).first()
         assert isinstance(old, Passage | Question)
-        found: Row | None = rows.filter(public_id=old.public_id).first()
-        if found is None and old.version_id != draft.pk:
-            found = rows.filter(external_id=old.external_id).first()
-        return found
+        row: Row | None = rows.filter(public_id=old.public_id).first()
+        if row is None and old.version_id != draft.pk:
+            row = rows.filter(external_id=old.external_id).first()
+        return row
 
     return find
 
 
-def as_uuids(text: str) -> list[UUID]:
-    """Return the id that a text is, as the only one of a list; none for any other text."""
+def parse_uuids(text: str) -> list[UUID]:
+    """Return [id] if the text is a UUID, else [], for use with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:
         return []
 
 
-def _form(
-    request: HttpRequest, form_class: type[EditorForm], row: Row, draft: QuestionSetVersion
-) -> EditorForm:
-    return form_class(request.POST, request.FILES, instance=row, draft=draft)
-
-
-def _first(form: EditorForm) -> str:
-    for name, found in form.errors.items():
+def _format_first_error(form: EditorForm) -> str:
+    """Return the first error with its field's label, "" without errors."""
+    for name, errors in form.errors.items():
         label = form.fields[name].label if name in form.fields else ""
-        return f"{label}: {found[0]}" if label else str(found[0])
+        return f"{label}: {errors[0]}" if label else str(errors[0])
     return ""

@@ -1,1 +1,1 @@
-"""Pages of writing problems without an answer: the requester's, the writers', the validators'."""
+"""Pages of writing projects: for requesters, writers and validators."""

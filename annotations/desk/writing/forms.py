@@ -1,4 +1,4 @@
-"""The forms of the writing: settings, who takes part, a problem, a vote, a note."""
+"""Forms of a writing project: settings, members, a problem, a vote, a note."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotations.desk.people import ACTIVE, PersonForm
+from annotations.desk.people import ACTIVE_ACCOUNTS, PersonForm
 from annotations.models import Team, WritingMember, WritingProject
 from annotations.models.writing import MOST_CHARACTERS
-from annotations.writing import WHAT_CATEGORIES_MEAN, WritingError, why_not
+from annotations.writing import CATEGORY_DESCRIPTIONS, WritingError, find_invitation_error
 
 if TYPE_CHECKING:
     ProjectForm = forms.ModelForm[WritingProject]
@@ -26,7 +26,7 @@ VERDICTS = [("no", "No, it has no answer"), ("yes", "Yes, it can be answered")]
 
 
 class SettingsForm(ProjectForm):
-    """How much is wanted, and what those who write and check are told."""
+    """Instructions, problems per question, and votes needed for a problem."""
 
     class Meta:
         """The fields, in their order."""
@@ -49,6 +49,7 @@ class SettingsForm(ProjectForm):
         for name, highest in (("per_original", 5), ("votes_needed", 9)):
             field = self.fields[name]
             assert isinstance(field, forms.IntegerField)
+            # Replaced, because bounds reach the widget only in the constructor.
             self.fields[name] = forms.IntegerField(
                 label=field.label,
                 help_text=field.help_text,
@@ -59,7 +60,7 @@ class SettingsForm(ProjectForm):
 
 
 class MemberForm(PersonForm):
-    """Somebody who writes or checks."""
+    """An account to invite as writer or validator."""
 
     role = forms.ChoiceField(label="Will", choices=ROLES)
 
@@ -69,26 +70,26 @@ class MemberForm(PersonForm):
         super().__init__(*args, **kwargs)
         self.project = project
 
-    def among(self) -> QuerySet[User]:
-        """Return everybody who can sign in."""
-        return User.objects.filter(ACTIVE)
+    def select_accounts(self) -> QuerySet[User]:
+        """Return the active accounts."""
+        return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def unknown(self, username: str) -> str:
-        """Say it, and what to do."""
+    def describe_unknown(self, username: str) -> str:
+        """Return the message for an unknown account."""
         return f"There is no account called “{username}”. An operator can make one."
 
     def clean(self) -> dict[str, Any]:
-        """Refuse who would both write and check, or check and see what others say."""
+        """Refuse a writer as validator and the reverse, and validators who could see votes."""
         values = super().clean() or self.cleaned_data
         if not self.errors:
-            reason = why_not(self.project, self.person, values["role"])
+            reason = find_invitation_error(self.project, self.person, values["role"])
             if reason:
                 self.add_error("username", reason)
         return values
 
 
 class TeamForm(forms.Form):
-    """A team, all of which writes or checks."""
+    """A team whose members are all invited with one role."""
 
     team = forms.ModelChoiceField(
         Team.objects.none(), to_field_name="public_id", empty_label="choose a team"
@@ -103,32 +104,32 @@ class TeamForm(forms.Form):
 
 
 class ProblemForm(forms.Form):
-    """A problem as its author writes it; what is wrong with it the rules say."""
+    """A problem as its author writes it; `annotations.writing` validates it."""
 
     text = forms.CharField(
         label="Your problem, without an answer",
         required=False,
         strip=False,
-        # The rule says how long it may be, in words; the field alone would cut it in the browser.
+        # No max_length: the browser would cut a pasted text without a message.
         widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
         help_text=f"At most {MOST_CHARACTERS:,} characters.",
     )
     category = forms.TypedChoiceField(
         label="Why it has no answer",
         required=False,
-        choices=[(one.value, one.label) for one in WHAT_CATEGORIES_MEAN],
+        choices=[(category.value, category.label) for category in CATEGORY_DESCRIPTIONS],
         coerce=int,
         empty_value=None,
         widget=forms.RadioSelect,
     )
 
     def refuse(self, error: WritingError) -> None:
-        """Say what the rules refuse, beside the field it is about."""
+        """Add an error of the rules to its field, or to the form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
 class VoteForm(forms.Form):
-    """What a validator says."""
+    """A validator's vote on a problem."""
 
     verdict = forms.ChoiceField(
         label="Can this be answered?", required=False, choices=VERDICTS, widget=forms.RadioSelect
@@ -136,7 +137,7 @@ class VoteForm(forms.Form):
     category = forms.TypedChoiceField(
         label="Why not?",
         required=False,
-        choices=[(one.value, one.label) for one in WHAT_CATEGORIES_MEAN],
+        choices=[(category.value, category.label) for category in CATEGORY_DESCRIPTIONS],
         coerce=int,
         empty_value=None,
         widget=forms.RadioSelect,
@@ -148,21 +149,21 @@ class VoteForm(forms.Form):
         help_text="Shown to the author without your name if the problem goes back.",
     )
 
-    def said(self) -> tuple[bool | None, int | None, str]:
-        """Return whether it has an answer, why not, and the note; what was not said is None."""
+    def read_vote(self) -> tuple[bool | None, int | None, str]:
+        """Return (answerable, category, note); None for a verdict or category not chosen."""
         verdict = {"yes": True, "no": False}.get(self.cleaned_data["verdict"])
-        # Whoever changes from "no" to "yes" leaves a reason behind that no longer counts.
+        # The category stays selected on the page after a change from "no" to "yes".
         category = None if verdict else self.cleaned_data["category"]
         return verdict, category, self.cleaned_data["note"]
 
     def refuse(self, error: WritingError) -> None:
-        """Say what the rules refuse, beside the field it is about."""
+        """Add an error of the rules to its field, or to the form."""
         field = {"answerable": "verdict"}.get(error.field, error.field)
         self.add_error(field if field in self.fields else None, str(error))
 
 
 class NoteForm(forms.Form):
-    """Why a problem is sent back or left out."""
+    """The requester's reason for sending a problem back or dropping it."""
 
     note = forms.CharField(
         label="Why, for its author",

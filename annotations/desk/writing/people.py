@@ -1,4 +1,4 @@
-"""Who writes and who checks: invited by name, or a team at once, by the owner of the set."""
+"""Pages on which the owner of a set invites and removes writers and validators."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations import writing as rules
-from annotations.desk.people import WAITS
+from annotations.desk.people import PENDING_NOTICE
 from annotations.desk.writing.forms import MemberForm, TeamForm
-from annotations.desk.writing.requester import project_of, way_here
+from annotations.desk.writing.requester import build_writing_breadcrumbs, find_project
 from annotations.models import QuestionSet, Team, WritingProject
-from annotations.web.scope import answered_set, manageable, visible
+from annotations.web.scope import get_answered_set, get_manageable, select_visible
 
 
-def people(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List them; one is invited by posting here."""
-    question_set, project = _managed(request, set_id)
+def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """List the members of a writing project; POST invites an account."""
+    question_set, project = _load_managed(request, set_id)
     form = MemberForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         member = rules.invite(project, form.person, form.cleaned_data["role"])
         name, role = form.person.get_username(), member.get_role_display()
-        said = (
-            f"{name} is invited as {role}. {WAITS}"
+        text = (
+            f"{name} is invited as {role}. {PENDING_NOTICE}"
             if member.pending
             else f"{name} is a {role} now."
         )
-        messages.success(request, said, "invited" if member.pending else "member_added")
+        messages.success(request, text, "invited" if member.pending else "member_added")
         return redirect("admin:writing-people", question_set.public_id)
-    teams = visible(request, Team.objects.all()).order_by("name")
+    teams = select_visible(request, Team.objects.all()).order_by("name")
     context = {
         "title": "Who writes and who checks",
         "subtitle": question_set.name,
-        "breadcrumbs": way_here(question_set),
+        "breadcrumbs": build_writing_breadcrumbs(question_set),
         "question_set": question_set,
         "project": project,
         "members": list(project.members.select_related("user").order_by("-role", "user__username")),
@@ -51,9 +51,9 @@ def people(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Invite everybody of a team who can be."""
-    question_set, project = _managed(request, set_id)
-    form = TeamForm(visible(request, Team.objects.all()), request.POST)
+    """Invite all members of a team who may have the role; warn about the others."""
+    question_set, project = _load_managed(request, set_id)
+    form = TeamForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
         role = form.cleaned_data["role"]
         invited, refused = rules.invite_team(project, form.cleaned_data["team"], role)
@@ -68,9 +68,9 @@ def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:writing-people", question_set.public_id)
 
 
-def remove(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
-    """Ask, then let somebody take part no longer; what they did stays."""
-    question_set, project = _managed(request, set_id)
+def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
+    """Ask for confirmation; POST removes a member. Their problems and votes stay."""
+    question_set, project = _load_managed(request, set_id)
     member = get_object_or_404(project.members.select_related("user"), public_id=member_id)
     name = member.user.get_username()
     back = reverse("admin:writing-people", args=[question_set.public_id])
@@ -80,7 +80,10 @@ def remove(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
         return redirect(back)
     context = {
         "title": f"Without {name}?",
-        "breadcrumbs": [*way_here(question_set), ("Who writes and who checks", back)],
+        "breadcrumbs": [
+            *build_writing_breadcrumbs(question_set),
+            ("Who writes and who checks", back),
+        ],
         "text": f"{name} will no longer see the problems. What {name} wrote or said so far stays "
         "and counts; problems that are being written stay with nobody until you leave them out.",
         "button": "Remove",
@@ -89,10 +92,11 @@ def remove(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
-def _managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    answered_set(request, set_id)
-    question_set = manageable(request, QuestionSet.objects.all(), set_id)
-    project = project_of(question_set)
+def _load_managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+    """Return a set that the user manages, and its writing project; else Http404."""
+    get_answered_set(request, set_id)
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    project = find_project(question_set)
     if project is None:
         raise Http404("nobody writes problems for it")
     return question_set, project

@@ -1,4 +1,4 @@
-"""The requester's pages: how far the writing is, its settings, one problem with all about it."""
+"""The requester's pages of a writing project: progress, settings, a problem, the export."""
 
 from __future__ import annotations
 
@@ -16,51 +16,58 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations import writing as rules
 from annotations.desk.writing.forms import NoteForm, SettingsForm
 from annotations.models import QuestionSet, WritingProject, WrittenProblem, rights
-from annotations.web.downloads import attached
+from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import ProblemFilter
-from annotations.web.pages import Breadcrumbs, breadcrumbs
-from annotations.web.scope import answered_set, editable, user_id, visible
+from annotations.web.pages import Breadcrumbs, build_breadcrumbs
+from annotations.web.scope import (
+    answered_editable,
+    get_answered_set,
+    get_editable,
+    get_user_id,
+    select_visible,
+)
 
-STATES = dict(WrittenProblem.State.choices)
+STATE_LABELS = dict(WrittenProblem.State.choices)
 
 
-def writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show how far it is; `state` picks problems. Before it began, say what it needs."""
-    question_set = answered_set(request, set_id)
-    may = rights(request.user, question_set)
-    project = project_of(question_set)
+def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the progress of a writing project and its problems; before it began, how to begin.
+
+    The query parameter `state` filters the problems.
+    """
+    question_set = get_answered_set(request, set_id)
+    project = find_project(question_set)
     context = {
         "title": "Writing problems without an answer",
         "subtitle": question_set.name,
-        "breadcrumbs": breadcrumbs(question_set),
+        "breadcrumbs": build_breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
-        "rights": may,
+        "rights": rights(request.user, question_set),
         "project": project,
-        "categories": rules.WHAT_CATEGORIES_MEAN.items(),
+        "categories": rules.CATEGORY_DESCRIPTIONS.items(),
     }
     if project is None:
         latest = question_set.latest_version()
         context["version"] = latest
-        context["n_originals"] = rules.originals(latest).count() if latest else 0
+        context["n_originals"] = rules.select_originals(latest).count() if latest else 0
         return TemplateResponse(request, "annotations/writing/begin.html", context)
-    rows = visible(request, WrittenProblem.objects.all()).filter(project=project)
-    asked = ProblemFilter(request.GET, rows.select_related("original", "author"))
+    rows = select_visible(request, WrittenProblem.objects.all()).filter(project=project)
+    problems = ProblemFilter(request.GET, rows.select_related("original", "author"))
     state = request.GET.get("state", "")
     context |= {
-        "overview": rules.overview(project),
-        "state": state if state in STATES else "",
-        "state_name": STATES.get(state, ""),
-        **asked.listing(request),
+        "overview": rules.summarize_project(project),
+        "state": state if state in STATE_LABELS else "",
+        "state_name": STATE_LABELS.get(state, ""),
+        **problems.listing(request),
     }
     return TemplateResponse(request, "annotations/writing/overview.html", context)
 
 
 @require_POST
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Begin the writing for the latest version."""
-    answered_set(request, set_id)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    """Start a writing project for the latest version."""
+    question_set = answered_editable(request, set_id)
     latest = question_set.latest_version()
     try:
         if latest is None:
@@ -73,14 +80,14 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:writing-people", question_set.public_id)
 
 
-def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Change how much is wanted and what people are told; close it or open it again."""
-    question_set, project = _editable(request, set_id)
+def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Edit the settings; POST with `open` closes the project or opens it again."""
+    question_set, project = _load_editable(request, set_id)
     form = SettingsForm(request.POST or None, instance=project)
     if request.method == "POST" and "open" in request.POST:
         rules.set_open(project, request.POST["open"] == "yes")
-        said = "It is open again." if project.closed_at is None else "It is closed."
-        messages.success(request, said)
+        text = "It is open again." if project.closed_at is None else "It is closed."
+        messages.success(request, text)
         return redirect("admin:writing", question_set.public_id)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -89,7 +96,7 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     context = {
         "title": "Settings of the writing",
         "subtitle": question_set.name,
-        "breadcrumbs": way_here(question_set),
+        "breadcrumbs": build_writing_breadcrumbs(question_set),
         "form": form,
         "project": project,
     }
@@ -98,41 +105,42 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     )
 
 
-def problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
-    """Show a problem, what was said of it and what happened to it; the requester decides by it."""
-    question_set = answered_set(request, set_id)
+def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
+    """Show a problem with its votes and history; POST sends it back (default) or drops it."""
+    question_set = get_answered_set(request, set_id)
     if request.method == "POST":
-        editable(request, QuestionSet.objects.all(), set_id)
-    shown = get_object_or_404(
-        visible(request, WrittenProblem.objects.all())
+        get_editable(request, QuestionSet.objects.all(), set_id)
+    problem = get_object_or_404(
+        select_visible(request, WrittenProblem.objects.all())
         .filter(project__version__question_set=question_set)
         .select_related("original", "author", "project"),
         public_id=problem_id,
     )
     form = NoteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        act = rules.drop if request.POST.get("do") == "drop" else rules.send_back
+        decide = rules.drop if request.POST.get("do") == "drop" else rules.send_back
         try:
-            act(shown, user_id(request), form.cleaned_data["note"])
+            decide(problem, get_user_id(request), form.cleaned_data["note"])
         except rules.WritingError as error:
             form.add_error("note" if error.field == "note" else None, str(error))
         else:
-            done = "It is left out." if act is rules.drop else "It is its author's again."
-            messages.success(request, done)
+            is_dropped = decide is rules.drop
+            text = "It is left out." if is_dropped else "It is its author's again."
+            messages.success(request, text)
             return redirect("admin:writing-problem", question_set.public_id, problem_id)
-    state = WrittenProblem.State(shown.state)
+    state = WrittenProblem.State(problem.state)
     context = {
-        "title": f"Problem {shown.external_id}",
-        "breadcrumbs": way_here(question_set),
+        "title": f"Problem {problem.external_id}",
+        "breadcrumbs": build_writing_breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
-        "problem": shown,
+        "problem": problem,
         "state": state,
         "rights": rights(request.user, question_set),
         "votes": list(
-            shown.votes.select_related("validator").order_by("-revision", "validator__username")
+            problem.votes.select_related("validator").order_by("-revision", "validator__username")
         ),
-        "events": list(shown.events.select_related("by").order_by("-pk")),
+        "events": list(problem.events.select_related("by").order_by("-pk")),
         "form": form,
         "may_send_back": state in (state.CHECKING, state.ACCEPTED),
         "may_drop": state not in (state.WITHDRAWN, state.DROPPED),
@@ -144,20 +152,20 @@ def problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpRespons
 
 @require_GET
 def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Send what was accepted, with the questions it was made of, as JSON Lines of UMWP."""
-    question_set = answered_set(request, set_id)
-    project = project_of(question_set)
+    """Stream the accepted problems and their original questions as JSON Lines of UMWP."""
+    question_set = get_answered_set(request, set_id)
+    project = find_project(question_set)
     if project is None:
         raise Http404("nobody writes problems for it")
     return StreamingHttpResponse(
-        _lines(project),
+        _format_lines(project),
         content_type="application/x-ndjson",
-        headers=attached(f"{question_set.name} - without an answer.jsonl"),
+        headers=build_attachment_headers(f"{question_set.name} - without an answer.jsonl"),
     )
 
 
-def project_of(question_set: QuestionSet) -> WritingProject | None:
-    """Return the writing of the set's newest version that has one."""
+def find_project(question_set: QuestionSet) -> WritingProject | None:
+    """Return the writing project of the newest version that has one; None without one."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
         .select_related("version")
@@ -166,21 +174,22 @@ def project_of(question_set: QuestionSet) -> WritingProject | None:
     )
 
 
-def way_here(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the way to the overview."""
-    here = reverse("admin:writing", args=[question_set.public_id])
-    return [*breadcrumbs(question_set), ("Writing", here)]
+def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
+    """Return the breadcrumbs of the pages below the overview."""
+    url = reverse("admin:writing", args=[question_set.public_id])
+    return [*build_breadcrumbs(question_set), ("Writing", url)]
 
 
-def _editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    answered_set(request, set_id)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
-    project = project_of(question_set)
+def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+    """Return a set that the user may change, and its writing project; else Http404."""
+    question_set = answered_editable(request, set_id)
+    project = find_project(question_set)
     if project is None:
         raise Http404("nobody writes problems for it")
     return question_set, project
 
 
-def _lines(project: WritingProject) -> Iterator[bytes]:
-    for one in rules.accepted(project):
-        yield (json.dumps(one, ensure_ascii=False) + "\n").encode()
+def _format_lines(project: WritingProject) -> Iterator[bytes]:
+    """Yield each exported problem as a line of JSON."""
+    for row in rules.export_accepted(project):
+        yield (json.dumps(row, ensure_ascii=False) + "\n").encode()

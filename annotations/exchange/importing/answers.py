@@ -11,12 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.importing.comparing import (
-    compare,
-    refuse_erased,
-    signals_of,
-    time_of,
-)
+from annotations.exchange.importing.comparing import compare, refuse_erased, signals_of, time_of
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.rows import RowsAhead, add_rows, has_one_writer
 from annotations.exchange.importing.stage import Stage, StagedAnswer, extra_values

@@ -8,7 +8,7 @@ from typing import Any
 from annotations.exchange.importing.target import BATCH
 from annotations.exchange.problems import Problems
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
-from annotations.models.translations import mark, to_translate
+from annotations.models.translations import hash_original, list_translatable_texts
 
 Said = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 """The line, the row as it is stored, and its texts by language and field."""
@@ -38,13 +38,13 @@ def add_translations(
             found = stored.get((language, *keys)) or Translation(
                 version=version, language=language, passage_id=keys[0], question_id=keys[1]
             )
-            originals = to_translate(row, language)
+            originals = list_translatable_texts(row, language)
             for name, text in texts.items():
                 if found.texts.get(name, text) != text:
                     problems.add_code(line, f"{name}.{language}", "translation_differs")
                 elif name not in found.texts:
                     found.texts[name] = text
-                    found.originals[name] = mark(originals.get(name, ""))
+                    found.originals[name] = hash_original(originals.get(name, ""))
                     stored[(language, *keys)] = changed[(language, *keys)] = found
             if language not in languages:
                 languages.append(language)

@@ -5,9 +5,10 @@ A column is of a kind if nine of ten of its cells are.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
+
+from annotations.exchange.presets.literals import parse_literal
 
 MOST = 0.9
 WORDS = 2.5
@@ -53,14 +54,8 @@ def is_number(cell: str) -> bool:
 
 
 def is_json(cell: str) -> bool:
-    """Whether a cell is an object or a list of JSON."""
-    if not (cell.startswith(("{", "[")) and cell.endswith(("}", "]"))):
-        return False
-    try:
-        return isinstance(json.loads(cell), dict | list)
-    except (ValueError, RecursionError):
-        # Python writes its dictionaries with single quotes.
-        return bool(re.match(r"[{\[]\s*(\{\s*)?['\"][^'\"]*['\"]\s*[:,\]]", cell))
+    """Whether a cell is an object or a list, of JSON or as Python prints it."""
+    return parse_literal(cell) is not None
 
 
 def shape_of(cell: str) -> str:

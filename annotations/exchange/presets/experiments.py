@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from annotations.exchange.column_names import plain_name
-from annotations.exchange.presets.cells import WORDS, mean_words
+from annotations.exchange.presets.cells import WORDS, is_json, mean_words, mostly
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.shapes import (
     ANNOTATOR,
@@ -37,6 +37,8 @@ from annotations.exchange.reading.source import Readable, Source, source_of
 TRIAL_QUESTION, TRIAL_ANSWER = "trialquestion", "trialanswer"
 NO_TEXT = "trials that hold no written answer to an item"
 UNSUBMITTED = frozenset({"draft", "discarded", "pending"})
+ANNOTATED = ("annotation", "annotation_agent")
+"""Columns of Argilla's older data sets, whose records are annotated once each."""
 NEVER_BEGAN = "participants who never began"
 
 PARTICIPANTS = (
@@ -210,14 +212,27 @@ def _name_annotator(table: Table) -> None:
 
 def is_argilla(head: Columns) -> bool:
     """Return whether a file holds Argilla's records."""
-    return {RECORD, USER} <= set(head.header) and bool(_responses(head))
+    of_responses = {RECORD, USER} <= set(head.header) and bool(_responses(head))
+    return of_responses or set(ANNOTATED) <= set(head.header)
 
 
 def argilla_columns(head: Columns) -> Mapping:
-    """Return the columns of Argilla's records; the wording is the first field."""
+    """Return the columns of Argilla's records; the wording is the first field.
+
+    Where the records have no ids, the first field is the question.
+    """
+    if set(ANNOTATED) <= set(head.header):
+        text = "text" if head.values("text") else head.named("inputs")
+        return Mapping(
+            ANNOTATED[1], head.named("id"), _written_in(head, ANNOTATED[:1], or_all=True), text
+        )
     fields = [name for name in head.header if name.startswith("field.")]
+    question = RECORD if head.values(RECORD) or not fields else fields[0]
     return Mapping(
-        USER, RECORD, _written_in(head, _responses(head), or_all=True), fields[0] if fields else ""
+        USER,
+        question,
+        _written_in(head, _responses(head), or_all=True),
+        fields[0] if fields and question == RECORD else "",
     )
 
 
@@ -281,7 +296,8 @@ def left_out_trial(row: Dict[str, str]) -> str:
 
 def left_out_response(row: Dict[str, str]) -> str:
     """Return why a response of Argilla is none; "" where it was submitted."""
-    status = row.get(plain_name(STATUS), "").strip().casefold()
+    of_record = "status" if plain_name(ANNOTATED[1]) in row else STATUS
+    status = row.get(plain_name(of_record), "").strip().casefold()
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
 
 
@@ -297,6 +313,8 @@ def _responses(head: Columns) -> list[str]:
 
 def _written_in(head: Columns, names: Iterable[str], *, or_all: bool = False) -> tuple[str, ...]:
     """Return the columns with written answers; without any all that are filled, or none."""
-    filled = [name for name in names if head.values(name)]
+    filled = [
+        name for name in names if head.values(name) and not mostly(is_json, head.values(name))
+    ]
     found = [name for name in filled if mean_words(head.values(name)) >= WORDS]
     return tuple(found or (filled if or_all else ()))

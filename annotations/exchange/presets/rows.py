@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,19 +29,20 @@ from annotations.exchange.presets.declared import (
     is_list_of_submissions,
 )
 from annotations.exchange.presets.header_rows import are_statements
+from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
-from annotations.exchange.presets.table import PEEKED, Head, header_is_missing, open_foreign
-from annotations.exchange.presets.tools import flattened
+from annotations.exchange.presets.table import (
+    LAYING_FLAT,
+    PEEKED,
+    Head,
+    header_is_missing,
+    open_foreign,
+)
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.reading.json_document import read_json
-from annotations.exchange.reading.mturk import (
-    COLUMNS,
-    MturkQuestion,
-    MturkRows,
-    QuestionTemplate,
-)
+from annotations.exchange.reading.json_document import READ_HERE, lines_elsewhere
+from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import ANSWER, columns_of
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable
@@ -109,14 +109,25 @@ def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
         raise InputError.from_code(head.name, "header_missing", line=1, first=first)
     if mapping.worker and mapping.answers:
         return
+    title, colon, _ = preset.title.partition(":")
+    program = title if preset.is_fixed and colon else ""
     if not mapping.worker:
+        if not preset.is_fixed and head.is_delimited and (columns := head.columns_of_json()):
+            listed = ", ".join(name[:40] for name in columns[:8])
+            raise InputError.from_code(head.name, "cells_hold_objects", columns=listed)
         is_wide = not mapping.question
         looked_at = workers_looked_at(head, is_wide=is_wide)
         raise InputError.from_code(
-            head.name, "worker_column_unclear", looked_at=looked_at, has_rows=is_wide
+            head.name,
+            "worker_column_unclear",
+            looked_at=looked_at,
+            has_rows=is_wide,
+            program=program,
         )
     looked_at = answers_looked_at(head, mapping.question, preset.cell)
-    raise InputError.from_code(head.name, "answer_column_unclear", looked_at=looked_at)
+    raise InputError.from_code(
+        head.name, "answer_column_unclear", looked_at=looked_at, program=program
+    )
 
 
 def rows_of(
@@ -143,13 +154,12 @@ def _as_lines(given: Readable) -> Readable:
     source = source_of(given)
     if source.suffix != ".json":
         return given
-    lines: dict[int, dict[str, str]] = {}
-    for line, row in flattened(read_json(given).value, source.name).rows:
-        # Objects on one line of the file get lines of their own behind it.
-        lines[max(line, max(lines, default=0) + 1)] = row
-    content = (json.dumps(lines.get(number + 1)) for number in range(max(lines, default=0)))
-    text = "".join("\n" if one == "null" else f"{one}\n" for one in content)
-    return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(text.encode()))
+    if source.stamp()[0] > READ_HERE:
+        arguments = ["lines", source.name, "", 0, False]
+        content = b"".join(lines_elsewhere(source, LAYING_FLAT, arguments))
+    else:
+        content = "".join(f"{line}\n" for line in json_lines(source)).encode()
+    return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(content))
 
 
 class OwnRows(AnswerRows):

@@ -21,6 +21,11 @@ STATE = "instance_id_to_label_to_value"
 USER, RECORD, STATUS = "user", "record", "response_status"
 RESPONSE = "response."
 OF_USERS, OF_STATUSES, OF_RESPONSES = ".responses.users", ".responses.status", ".responses"
+OF_SUGGESTIONS = (".suggestion.agent", ".suggestion.score", "-suggestion-metadata")
+"""Endings of what Argilla's records hold of suggestions, whether or not anybody responded."""
+SUGGESTED = ("-suggestion", ".suggestion", *OF_SUGGESTIONS)
+OF_RECORD = ("", "Unnamed: 0", "id", "status", "external_id", "_server_id")
+"""Columns of the exporting tool, neither question nor answer; the first two are row numbers."""
 ANNOTATOR, DOCUMENT, LABEL = "annotator", "document", "label"
 COMMON = frozenset({"all", "unknown", "admin", "data", "export", "doccano", "train", "test"})
 """Names of files that doccano, or the one who saved it, gives where they name no annotator."""
@@ -65,8 +70,10 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
     """
     if isinstance(record.get(STATE), dict):
         return list(_of_state(record))
-    if _is_argilla(record):
-        return list(_of_argilla(record))
+    if "row_idx" in record and any(key == "row" or key.startswith("row.") for key in record):
+        raise InputError.from_code(file, "hub_rows_in_cells")
+    if is_argilla_record(record):
+        return list(_of_argilla(record, file))
     if _is_document(record):
         return list(_of_document(record, file))
     worker = next((key for key in WORKER_KEYS if record.get(key)), "")
@@ -149,42 +156,67 @@ def _of_state(state: dict[str, Any]) -> Iterator[Row]:
         yield row
 
 
-def _is_argilla(record: dict[str, Any]) -> bool:
-    of_fields = isinstance(record.get("fields"), dict) and "responses" in record
-    return of_fields or any(key.endswith(OF_USERS) for key in record) or bool(_columns(record))
+def may_have_shape(record: dict[str, Any]) -> bool:
+    """Return whether a record holds a list or an object, or has a key that only tools write."""
+    return any(isinstance(one, dict | list) for one in record.values()) or any(
+        key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) for key in record
+    )
 
 
-def _columns(record: dict[str, Any]) -> list[str]:
-    """Return the keys whose values are lists of responses, as the hub has Argilla's older sets."""
-    return [
-        key
-        for key, value in record.items()
-        if isinstance(value, list)
-        and value
-        and all(isinstance(one, dict) and {"user_id", "value"} <= set(one) for one in value)
-    ]
+def is_argilla_record(record: dict[str, Any]) -> bool:
+    """Return whether a record is Argilla's, with or without responses."""
+    if isinstance(record.get("fields"), dict) and "responses" in record:
+        return True
+    ending = (OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)
+    return any(key.endswith(ending) for key in record) or bool(_columns(record))
 
 
-def _of_argilla(record: dict[str, Any]) -> Iterator[Row]:
-    """Yield a row for each user who responded to a record, a column for each question."""
+def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the responses of a record by question, as the hub has Argilla's older sets.
+
+    They are a list of objects, or an object of lists.
+    """
+    found = {}
+    for key, value in record.items():
+        if isinstance(value, dict) and isinstance(value.get("user_id"), list):
+            parts = {name: one for name, one in value.items() if isinstance(one, list)}
+            n_users = len(parts["user_id"])
+            if "value" not in parts or any(len(one) != n_users for one in parts.values()):
+                continue
+            value = [{name: one[at] for name, one in parts.items()} for at in range(n_users)]
+        elif not isinstance(value, list) or not all(
+            isinstance(one, dict) and {"user_id", "value"} <= set(one) for one in value
+        ):
+            continue
+        if value:
+            found[key] = value
+    return found
+
+
+def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
+    """Yield a row for each user who responded to a record, a column for each question.
+
+    Raises `InputError` where it is not said who responded.
+    """
     fields = record.get("fields")
     if not isinstance(fields, dict):
-        ids = ("id", "status", "external_id", "_server_id")
         fields = {
-            key: one for key, one in record.items() if isinstance(one, str) and key not in ids
+            key: one
+            for key, one in record.items()
+            if isinstance(one, str) and key not in OF_RECORD and not key.endswith(SUGGESTED)
         }
     texts = {f"field.{name}": format_value(value) for name, value in fields.items()}
     known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
     base = {RECORD: format_value(next(known, "")), **texts}
     found: dict[str, Row] = {}
-    for user, question, value, status in _responses_of(record):
+    for user, question, value, status in _responses_of(record, file):
         row = found.setdefault(format_value(user), {**base, USER: format_value(user)})
         row[RESPONSE + question] = format_answer(value)
         row[STATUS] = format_value(status)
     yield from found.values()
 
 
-def _responses_of(record: dict[str, Any]) -> Iterator[tuple[Any, str, Any, Any]]:
+def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
     """Yield user, question, value and status of each response, in whatever form it is."""
     responses = record.get("responses")
     for one in responses if isinstance(responses, list) else []:
@@ -192,16 +224,16 @@ def _responses_of(record: dict[str, Any]) -> Iterator[tuple[Any, str, Any, Any]]
             inner = value.get("value") if isinstance(value, dict) else value
             yield one.get("user_id"), question, inner, one.get("status")
     by_question = responses if isinstance(responses, dict) else {}
-    by_column = {one: record[one] for one in _columns(record)}
-    for question, listed in {**by_question, **by_column}.items():
+    for question, listed in {**by_question, **_columns(record)}.items():
         for one in listed or []:
             yield one.get("user_id"), question, one.get("value"), one.get("status")
-    for key in [one for one in record if one.endswith(OF_USERS)]:
-        question = key.removesuffix(OF_USERS)
-        values, users = record.get(question + OF_RESPONSES) or [], record[key] or []
-        statuses = record.get(question + OF_STATUSES) or [""] * len(users)
+    for key in [one for one in record if one.endswith(OF_RESPONSES)]:
+        values, users = record[key] or [], record.get(f"{key}.users") or []
+        if not isinstance(values, list) or len(values) != len(users):
+            raise InputError.from_code(file, "argilla_nobody")
+        statuses = record.get(f"{key}.status") or [""] * len(users)
         for user, value, status in zip(users, values, statuses, strict=False):
-            yield user, question, value, status
+            yield user, key.removesuffix(OF_RESPONSES), value, status
 
 
 def _is_document(record: dict[str, Any]) -> bool:

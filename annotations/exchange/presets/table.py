@@ -7,7 +7,7 @@ ones are laid flat as Label Studio and Potato write them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -17,22 +17,31 @@ from annotations.exchange.column_names import plain_name
 from annotations.exchange.header import CORNER, clean_name, refuse_columns
 from annotations.exchange.presets.cells import is_json, mostly
 from annotations.exchange.presets.experiments import lay_out_trials, with_header
-from annotations.exchange.presets.header_rows import (
-    looks_like_data,
-    second_header_rows,
-)
+from annotations.exchange.presets.header_rows import looks_like_data, second_header_rows
 from annotations.exchange.presets.known_names import worker_rank
-from annotations.exchange.presets.tools import Flattened, flattened
-from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.json_document import Located, read_json
+from annotations.exchange.presets.literals import MISSING, parse_literal
+from annotations.exchange.presets.tools import Flattened, flattened, has_shape, lay_flat
+from annotations.exchange.problems import InputError, Problem, Problems
+from annotations.exchange.reading.json_document import (
+    READ_HERE,
+    Located,
+    read_json_here,
+    values_elsewhere,
+)
 from annotations.exchange.reading.mturk_columns import MAY_LACK
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, Source, source_of
 from annotations.exchange.reading.tables import open_table
 
 PEEKED = 200
 COMPARED = 40
 """Rows that are compared to distinguish header rows from rows of data."""
 SAMPLES = 3
+OWN = frozenset({"worker", "question", "answer"})
+OF_OBJECTS = (".json", ".jsonl", ".ndjson")
+MOST_VALUES_LAID_FLAT = 4_000_000
+"""Values of a document of answers: a table of 400,000 rows and nine columns."""
+LAYING_FLAT = "annotations.exchange.presets.laying_flat"
+"""The module that lays a large file flat in a process of its own."""
 
 Cells = tuple[str, ...]
 
@@ -99,7 +108,11 @@ class Head:
     @cached_property
     def holds_json(self) -> bool:
         """Whether some column holds JSON."""
-        return any(mostly(is_json, self.values(column)) for column in self.header)
+        return bool(self.columns_of_json())
+
+    def columns_of_json(self) -> list[str]:
+        """Return the columns that hold lists or objects."""
+        return [column for column in self.header if mostly(is_json, self.values(column))]
 
     @cached_property
     def filled_rows(self) -> list[Cells]:
@@ -154,7 +167,6 @@ def head_of(given: Readable) -> Head:
     Rows that are crooked are passed over: reading the file to its end reports them.
     """
     table = open_foreign(given, Problems(source_of(given).name))
-    is_delimited = source_of(given).suffix not in (".json", ".jsonl", ".ndjson")
     return Head(
         table.name,
         table.header,
@@ -162,7 +174,7 @@ def head_of(given: Readable) -> Head:
         table.wordings,
         table.fields,
         table.task,
-        is_delimited,
+        not table.holds_objects,
     )
 
 
@@ -210,9 +222,46 @@ def _turn(table: ForeignTable) -> None:
 
 
 def _opened(given: Readable, problems: Problems) -> ForeignTable:
-    suffix = source_of(given).suffix
+    source = source_of(given)
+    if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
+        return _opened_elsewhere(source, problems)
+    table = opened_here(source, problems)
+    if table is None:
+        return _opened_elsewhere(source, problems)
+    return table
+
+
+def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
+    """Return a file of objects, which a process with bounds reads and lays flat."""
+    arguments = [source.name, source.sheet, source.header_row, source.names_corner]
+    values = values_elsewhere(source, LAYING_FLAT, ["rows", *arguments])
+    said = next(values)
+    noted = [Problem(**one) for one in said["problems"]]
+    problems.extend(noted)
+    problems.total += said["total"] - len(noted)
+    return ForeignTable(
+        source.name,
+        said["sha256"],
+        said["header"],
+        ((line, tuple(cells)) for line, cells in values),
+        warnings=said["warnings"],
+        fields=tuple(said["fields"]),
+        task=tuple(said["task"]),
+        holds_objects=True,
+    )
+
+
+def opened_here(
+    source: Source, problems: Problems, *, is_alone: bool = False
+) -> ForeignTable | None:
+    """Return a file as a table.
+
+    None for a large table with objects of a tool in its cells, which only a process that `is_alone`
+    reads.
+    """
+    given, suffix = source, source.suffix
     if suffix == ".json":
-        document = read_json(given)
+        document = read_json_here(source, MOST_VALUES_LAID_FLAT)
         rows = flattened(document.value, document.name)
         return _of_objects(document.name, document.sha256, rows, list(document.warnings))
     table = open_table(given, (), problems, MAY_LACK)
@@ -241,7 +290,66 @@ def _opened(given: Readable, problems: Problems) -> ForeignTable:
     )
     if not header:
         raise InputError.from_code(table.name, "no_rows", what="answers")
-    return found
+    if is_turned or labels.n_rows:
+        return found
+    is_large = not is_alone and source.stamp()[0] > READ_HERE
+    return _lay_out_objects(found, is_large=is_large)
+
+
+def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
+    """Return a table whose cells hold objects of a tool as a row for each answer; others as is.
+
+    None for a large one with such objects.
+    """
+    plain = set(map(plain_name, table.header))
+    if plain >= OWN or "trialtype" in plain:
+        return table
+    first = list(islice(table.rows, COMPARED))
+    rows = chain(first, table.rows)
+    columns = [[cells[at] for _, cells in first] for at in range(len(table.header))]
+    kinds = [_holds_objects(column) for column in columns]
+    if not any(has_shape(one, table.name) for one in _items(table, kinds, first, is_sure=False)):
+        table.rows = rows
+        return table
+    if is_large:
+        return None
+    flat = lay_flat(_items(table, kinds, rows, is_sure=True), table.name)
+    return _of_objects(table.name, table.sha256, flat, table.warnings)
+
+
+def _holds_objects(cells: Sequence[str]) -> bool | None:
+    """Whether half the cells of a column are lists or objects; None where it is empty."""
+    values = [cell for cell in cells if cell.strip() not in MISSING]
+    return 2 * sum(map(is_json, values)) >= len(values) if values else None
+
+
+def _items(
+    table: ForeignTable,
+    kinds: Sequence[bool | None],
+    rows: Iterable[tuple[int, Cells]],
+    *,
+    is_sure: bool,
+) -> Iterator[Located]:
+    """Yield each row as an object, with the lists and objects of its cells.
+
+    Where it `is_sure` that they are a tool's, raises `InputError` for a cell of such a column that
+    holds none, as it was cut or damaged.
+    """
+    for line, cells in rows:
+        item = Located(line=line)
+        for name, kind, cell in zip(table.header, kinds, cells, strict=True):
+            if kind is False:
+                item[name] = cell
+                continue
+            value: Any = parse_literal(cell)
+            if value is None and cell.strip() not in MISSING:
+                if is_sure and (kind or cell.strip().startswith(("[", "{"))):
+                    raise InputError.from_code(
+                        table.name, "object_cell_cut", line=line, column=name
+                    )
+                value = cell
+            item[name] = value
+        yield item
 
 
 def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) -> ForeignTable:

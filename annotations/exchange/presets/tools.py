@@ -6,18 +6,25 @@ flat already. Potato writes a line for each instance and annotator with labels b
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.exchange.presets.shapes import records_of, rows_of_record
+from annotations.exchange.header import refuse_columns
+from annotations.exchange.presets.literals import parse_literal
+from annotations.exchange.presets.shapes import (
+    is_argilla_record,
+    may_have_shape,
+    records_of,
+    rows_of_record,
+)
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.json_document import Located
 
 CANCELLED = "was_cancelled"
 LABELS = "label_annotations"
+DATA = "data."
 # How a person is known, where an annotation holds them as an object.
 PERSON = ("email", "username", "id")
 # Keys of a result's value that hold what was said; others, such as spans, are places in a text.
@@ -46,30 +53,75 @@ def flattened(document: Any, file: str) -> Flattened:
     document = records_of(document, file)
     if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
         raise InputError.from_code(file, "not_object_list")
+    return lay_flat(document, file)
+
+
+def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
+    """Return the rows of objects. Raises `InputError` for a shape that does not say who answered.
+
+    Objects of a known shape without an answer, such as records without responses, have no row.
+    """
     found = Flattened()
     types: dict[str, set[str]] = {}
     task: dict[str, None] = {}
-    for item in document:
+    of_argilla = False
+    for item in items:
         line = item.line if isinstance(item, Located) else 0
-        if isinstance(item.get("annotations"), list) and isinstance(item.get("data"), dict):
-            task |= dict.fromkeys(item["data"])
-            found.rows += ((line, row) for row in _of_task(item, types))
-        elif isinstance(item.get(LABELS), dict):
-            found.rows.append((line, _of_instance(item)))
-        elif (shaped := rows_of_record(item, file)) is not None:
-            found.rows += ((line, row) for row in shaped)
-        else:
-            row = {name: format_value(value) for name, value in item.items()}
-            found.rows.append((line, row))
+        rows = _rows_of_item(item, file, types, task)
+        if rows is None:
+            refuse_columns(file, len(item))
+            rows = [{name: format_value(value) for name, value in item.items()}]
+        elif not rows:
+            of_argilla = of_argilla or is_argilla_record(item)
+        found.rows += ((line, row) for row in rows)
+    if of_argilla and not found.rows:
+        raise InputError.from_code(file, "argilla_unanswered")
     texts = tuple(name for name, kinds in types.items() if TEXT_AREA in kinds)
     found.fields = texts or tuple(types)
     found.task = tuple(name for name in task if name not in types)
     return found
 
 
-def _of_task(task: dict[str, Any], types: dict[str, set[str]]) -> Iterator[dict[str, str]]:
+def has_shape(item: dict[str, Any], file: str) -> bool:
+    """Whether an object is as a tool writes it, so that its answers are in lists or objects.
+
+    Raises `InputError` for one that does not say who answered.
+    """
+    return _rows_of_item(item, file, {}, {}) is not None
+
+
+def _rows_of_item(
+    item: dict[str, Any], file: str, types: dict[str, set[str]], task: dict[str, None]
+) -> list[dict[str, str]] | None:
+    """Return the rows of an object as a tool writes it; None for any other object.
+
+    Learns the types of Label Studio's fields, and the columns of what was shown.
+    """
+    if not may_have_shape(item):
+        return None
+    data = _data_of(item)
+    if isinstance(item.get("annotations"), list) and data is not None:
+        task |= dict.fromkeys(data)
+        return list(_of_task(item, data, types))
+    if isinstance(item.get(LABELS), dict):
+        return [_of_instance(item)]
+    return rows_of_record(item, file)
+
+
+def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what was shown in a task of Label Studio, also where pandas laid it flat."""
+    data = item.get("data")
+    if isinstance(data, dict):
+        return data
+    flat = {key.removeprefix(DATA): one for key, one in item.items() if key.startswith(DATA)}
+    return flat or None
+
+
+def _of_task(
+    task: dict[str, Any], shown: dict[str, Any], types: dict[str, set[str]]
+) -> Iterator[dict[str, str]]:
     """A row for each annotation of a task of Label Studio; learns the types of its fields."""
-    data = {name: format_value(value) for name, value in task["data"].items()}
+    data = {name: format_value(value) for name, value in shown.items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
             continue
@@ -111,12 +163,7 @@ def _of_instance(item: dict[str, Any]) -> dict[str, str]:
 
 def cell_of(cell: str) -> str:
     """A cell of Label Studio's CSV: several texts stand in it as a list, choices as an object."""
-    if cell[:1] not in ("[", "{"):
-        return cell
-    try:
-        value = json.loads(cell)
-    except ValueError:
-        return cell
+    value = parse_literal(cell)
     if isinstance(value, dict) and set(value) == {"choices"}:
         value = value["choices"]
     if isinstance(value, list) and all(isinstance(one, str) for one in value):

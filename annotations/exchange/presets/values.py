@@ -16,7 +16,7 @@ def format_value(value: Any) -> str:
 
 
 def format_answer(value: Any) -> str:
-    """Return an answer as a cell; of a list each entry has a line."""
-    if isinstance(value, list):
+    """Return an answer as a cell; of a list each entry has a line, unless it holds objects."""
+    if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
         return "\n".join(format_value(one) for one in value)
     return format_value(value)

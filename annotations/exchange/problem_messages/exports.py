@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from annotations.exchange.problem_messages.message import ProblemMessage
@@ -13,12 +13,37 @@ def _choose_worker(values: Mapping[str, Any]) -> str:
     return f"Choose the column of the workers' ids{rows}."
 
 
+def _in_export(reason: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return how a reason is put, with the program where the file is known to be its export."""
+
+    def texts(values: Mapping[str, Any]) -> str:
+        program = f"in this export of {values['program']} " if values["program"] else ""
+        return program + reason.format_map(values)
+
+    return texts
+
+
 def _map_worker(values: Mapping[str, Any]) -> str:
     rows = "; if each row is of one worker, --map worker=#row takes the row number"
     return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
 
 
 EXPORTS = {
+    "argilla_nobody": ProblemMessage(
+        "this export of Argilla does not say who gave each response",
+        "Save the records as JSON, which names the users: dataset.records.to_json(PATH), or before"
+        " Argilla 2 dataset.format_as('datasets').to_json(PATH).",
+    ),
+    "argilla_unanswered": ProblemMessage(
+        "this export of Argilla holds no responses",
+        "Export the records with responses, as dataset.records(with_responses=True).to_json(PATH).",
+    ),
+    "cells_hold_objects": ProblemMessage(
+        "these columns hold lists or objects, and no texts: {columns}",
+        "Save the records as JSON or JSON Lines, or write each answer in a row of its own.",
+        "Save the records as JSON or JSON Lines, or write each answer in a row of its own; if other"
+        " columns are meant, name them with --map worker=COLUMN and --map answer=COLUMN.",
+    ),
     "doccano_nobody": ProblemMessage(
         "this export of doccano does not say who annotated",
         "Export without sharing annotations, and take in the file of each annotator under the"
@@ -32,6 +57,14 @@ EXPORTS = {
         "the hub cut long cells in {n_rows:,} of these rows",
         "Download the file of the data set itself.",
     ),
+    "hub_rows_in_cells": ProblemMessage(
+        "these are rows of the hub's rows API, each in one cell",
+        "Save the API's answer itself as JSON, or download the file of the data set.",
+    ),
+    "object_cell_cut": ProblemMessage(
+        "the cell is no list or object, as the others of its column are; it may have been cut",
+        "Save the records as JSON or JSON Lines.",
+    ),
     "psiturk_events": ProblemMessage(
         "this is psiTurk's eventdata.csv, which holds no answers",
         "Take questiondata.csv or trialdata.csv.",
@@ -42,7 +75,7 @@ EXPORTS = {
         "Add a column item that names the item of each trial.",
     ),
     "answer_column_unclear": ProblemMessage(
-        "no column looks like written answers; looked at: {looked_at}",
+        _in_export("no column looks like written answers; looked at: {looked_at}"),
         "Choose the columns of answers.",
         "Name them with --map answer=COLUMN, several times or as a glob.",
     ),
@@ -53,7 +86,7 @@ EXPORTS = {
         " are names, say what the columns hold with --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "worker_column_unclear": ProblemMessage(
-        "no column looks like the workers' ids; looked at: {looked_at}",
+        _in_export("no column looks like the workers' ids; looked at: {looked_at}"),
         _choose_worker,
         _map_worker,
     ),

@@ -162,6 +162,10 @@ FILES = {
         "too many pictures are being read at the moment",
         "Send it again in a moment.",
     ),
+    "own_pictures_wait": ProblemMessage(
+        "{most} other pictures of yours are waiting to be read",
+        "Send it again when they are done.",
+    ),
     "too_many_columns": ProblemMessage(
         "the file has {n:,} columns, and {most:,} are read",
         "Leave out the columns that hold no answers.",
@@ -178,8 +182,8 @@ FILES = {
         "the workbook has no worksheet",
         "Put the answers in one.",
     ),
-    "workbooks_busy": ProblemMessage(
-        "the server is busy with other workbooks",
+    "files_busy": ProblemMessage(
+        "the server is busy with other large files",
         "Send it again in a minute.",
     ),
 }

@@ -95,6 +95,14 @@ JSON = {
         "this is not JSON: the JSON is nested too deeply",
         "Check that it is the right file.",
     ),
+    "json_too_large": ProblemMessage(
+        "the file takes more than is read: {error}",
+        "Save it as several files, or as CSV with a row for each answer.",
+    ),
+    "json_too_many_values": ProblemMessage(
+        "the file holds {n:,} values, and {most:,} are read",
+        "Save it as JSON Lines or CSV, or as several files.",
+    ),
     "too_many_keys": ProblemMessage(
         "its lines have more than {most:,} different keys",
         "Put what differs from line to line into one key, as an object.",

@@ -13,11 +13,12 @@ import io
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from annotations.exchange.problems import InputError
 
@@ -28,10 +29,21 @@ MOST_PIXELS = 40_000_000
 LONGEST_SIDE = 1600
 """Pixels; a larger picture is made smaller."""
 
-SECONDS_TO_WAIT = 10.0
+SECONDS_TO_WAIT = 15.0
 """How long a picture waits for its turn to be decoded."""
+MOST_AT_ONCE = 5
+"""Pictures of one process, those that wait included: the other threads stay free for pages."""
+MOST_OF_ONE = 2
+"""Pictures of one sender that wait in one process. With the one that is decoded they take three of
+its five places; two stay free for other senders."""
+SECONDS_TO_RETRY = 5
+"""After which a picture that was refused may be sent again."""
+LOOK_EVERY = 0.02
 
+_places = threading.BoundedSemaphore(MOST_AT_ONCE)
 _turn = threading.Lock()
+_waiting: Counter[object] = Counter()
+_counting = threading.Lock()
 _file: Path | None = None
 
 WRITTEN: dict[str, dict[str, Any]] = {
@@ -58,6 +70,10 @@ class CheckedImage:
         return hashlib.sha256(self.content).hexdigest()
 
 
+class PicturesBusyError(InputError):
+    """Too many pictures are read at the moment; the same one can be sent again later."""
+
+
 def share_turns(file: Path) -> None:
     """Take turns with all processes that name this file: one picture of a site at a time."""
     global _file  # noqa: PLW0603, a bound of this process, as the lock is
@@ -65,23 +81,61 @@ def share_turns(file: Path) -> None:
 
 
 @contextmanager
-def _own_turn(name: str) -> Iterator[None]:
-    """Wait until no other picture is decoded; `InputError` where that takes too long.
+def _own_turn(name: str, sender: object) -> Iterator[None]:
+    """Wait until no other picture is decoded.
 
-    A decoded picture takes some 160 MB, so as many as come at once would take all memory.
+    Raises `PicturesBusyError` where that takes too long, and at once where too many wait, or too
+    many of the same sender. A decoded picture takes some 160 MB, so as many as come at once would
+    take all memory.
     """
     until = time.monotonic() + SECONDS_TO_WAIT
     with ExitStack() as stack:
-        if not _turn.acquire(timeout=SECONDS_TO_WAIT):
-            raise InputError.from_code(name, "pictures_busy")
-        stack.callback(_turn.release)
-        if _file is not None:
-            shared = stack.enter_context(_file.open("ab"))
-            while not _is_locked(shared):
-                if time.monotonic() > until:
-                    raise InputError.from_code(name, "pictures_busy")
-                time.sleep(0.02)
+        with _waiting_as(sender, name):
+            if not _places.acquire(blocking=False):
+                raise PicturesBusyError.from_code(name, "pictures_busy")
+            stack.callback(_places.release)
+            if not _turn.acquire(timeout=SECONDS_TO_WAIT):
+                raise PicturesBusyError.from_code(name, "pictures_busy")
+            stack.callback(_turn.release)
+            if _file is not None:
+                # Who has the first file is the next one to get the second. Otherwise the process
+                # that has just decoded would always be faster than the one that waits.
+                with _next_file(_file).open("ab") as following:
+                    _lock(following, name, until)
+                    shared = stack.enter_context(_file.open("ab"))
+                    _lock(shared, name, until)
         yield
+
+
+@contextmanager
+def _waiting_as(sender: object, name: str) -> Iterator[None]:
+    """Count a picture of a sender while it waits; raises `PicturesBusyError` for too many."""
+    if sender is None:
+        yield
+        return
+    with _counting:
+        if _waiting[sender] >= MOST_OF_ONE:
+            raise PicturesBusyError.from_code(name, "own_pictures_wait", most=MOST_OF_ONE)
+        _waiting[sender] += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _waiting[sender] -= 1
+            if not _waiting[sender]:
+                del _waiting[sender]
+
+
+def _next_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}.next")
+
+
+def _lock(file: IO[bytes], name: str, until: float) -> None:
+    """Wait for the lock of a file; raises `PicturesBusyError` at that time."""
+    while not _is_locked(file):
+        if time.monotonic() > until:
+            raise PicturesBusyError.from_code(name, "pictures_busy")
+        time.sleep(LOOK_EVERY)
 
 
 def _is_locked(file: Any) -> bool:
@@ -93,12 +147,13 @@ def _is_locked(file: Any) -> bool:
     return True
 
 
-def read_image(content: bytes, name: str) -> CheckedImage:
+def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
     """Return the picture, upright, without what is no picture, its longest side at most 1600.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (whatever its name
-    says), claims too many pixels, moves, cannot be decoded to its end, or waits in vain for its
-    turn: one is decoded at a time.
+    says), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
+    one that cannot be decoded in time: one is decoded at a time, and at most two of a `sender`
+    (any hashable value) wait. Pictures without a sender are not limited this way.
     """
     # Imported when a picture comes: nothing else needs it.
     from PIL import Image, ImageOps, UnidentifiedImageError
@@ -115,7 +170,7 @@ def read_image(content: bytes, name: str) -> CheckedImage:
         raise _too_many_pixels(name) from None
     except Exception as error:  # a damaged header, in any of the ways of three formats
         raise _damaged(name) from error
-    with opened, _own_turn(name):
+    with opened, _own_turn(name, sender):
         kind = "JPEG" if opened.format == "MPO" else str(opened.format)  # a telephone's JPEG
         if opened.width * opened.height > MOST_PIXELS:
             raise _too_many_pixels(name)

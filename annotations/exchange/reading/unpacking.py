@@ -2,18 +2,15 @@
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
 its standard input and prints what `unpacked` yields, a line of JSON each; PART is `Part` as JSON.
-It ends at that processor time and at that much memory. A workbook is a program for whoever opens
-it: a few kilobytes can ask for minutes, and a process is the only thing that can be ended in the
-middle of it.
+It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
+workbook can ask for minutes.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
-import os
 import re
-import resource
 import sys
 import warnings
 import zipfile
@@ -22,6 +19,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any, BinaryIO
+
+from annotations.exchange.reading.blank_cells import without_blank_cells
+from annotations.exchange.reading.bounded_process import Bounds, serve
+from annotations.exchange.reading.sheet_parts import TooMuchError, blocks, count
 
 MOST_COLUMNS = 4_096
 MOST_SHEETS = 100
@@ -42,19 +43,11 @@ CELL = re.compile(rb"<(?:[^<>\s/:]+:)?c[\s/>]")
 SHORTEST_ROW = MOST_IN_A_ROW * len(b"<c/>")
 """Bytes of a row with so many cells; shorter ones need not be counted."""
 STRING = re.compile(rb"<(?:[^<>\s/:]+:)?si[\s/>]")
-# A part in UTF-16 would hide formulas and strings from what counts them; nobody writes such.
-_OTHER_ENCODING = re.compile(
-    rb"""<\?xml[^>]*encoding\s*=\s*["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE
-)
 # Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
 # beginning of such an escape as _x005F_. (openpyxl leaves them so.)
 _ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
 
 Cells = tuple[Any, ...]
-
-
-class TooMuchError(Exception):
-    """The workbook holds more than is read; the message says what."""
 
 
 @dataclass(slots=True)
@@ -104,6 +97,7 @@ def unpacked(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | She
     has_formulas = _inspected(handle)
     with ExitStack() as stack:
         part = part or Part()
+        handle = stack.enter_context(without_blank_cells(handle))
         sheets = _worksheets(handle, stack, calculated=True)
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
@@ -165,41 +159,19 @@ def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
     openpyxl makes all cells of a row before it gives one, so such a row is counted beforehand.
     """
     n, tail = 0, b""
-    with archive.open(part) as xml:
-        while block := xml.read(1 << 20):
-            text = tail + block
-            # A tag that is not complete yet is looked for with what follows.
-            cut = text.rfind(b"<", max(0, len(text) - 128))
-            text, tail = (text, b"") if cut < 0 else (text[:cut], text[cut:])
-            edges = [0, *(found.start() for found in ROW.finditer(text)), len(text)]
-            for at, (first, last) in enumerate(pairwise(edges), 1):
-                if at > 1:
-                    n = 0
-                if n or at == len(edges) - 1 or last - first >= SHORTEST_ROW:
-                    n += len(CELL.findall(text, first, last))
-                if n > MOST_IN_A_ROW:
-                    raise TooMuchError(f"it has more than {MOST_IN_A_ROW:,} cells in a row")
-
-
-def count(
-    archive: zipfile.ZipFile, part: zipfile.ZipInfo, what: re.Pattern[bytes], most: int
-) -> int:
-    """How often something stands in a part; counting ends at `most`."""
-    count, tail, first = 0, b"", True
-    with archive.open(part) as xml:
-        while block := xml.read(1 << 20):
-            if first and (block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:4]):
-                raise TooMuchError("its parts are not written in UTF-8")
-            if first and _OTHER_ENCODING.match(block.removeprefix(b"\xef\xbb\xbf")):
-                raise TooMuchError("its parts are not written in UTF-8")
-            first = False
-            # What is found must end in this block, so that nothing is counted twice.
-            joined = tail + block
-            count += sum(1 for found in what.finditer(joined) if found.end() > len(tail))
-            if count >= most:
-                return count
-            tail = joined[-64:]
-    return count
+    for block in blocks(archive, part):
+        text = tail + block
+        # A tag that is not complete yet is looked for with what follows.
+        cut = text.rfind(b"<", max(0, len(text) - 128))
+        text, tail = (text, b"") if cut < 0 else (text[:cut], text[cut:])
+        edges = [0, *(found.start() for found in ROW.finditer(text)), len(text)]
+        for at, (first, last) in enumerate(pairwise(edges), 1):
+            if at > 1:
+                n = 0
+            if n or at == len(edges) - 1 or last - first >= SHORTEST_ROW:
+                n += len(CELL.findall(text, first, last))
+            if n > MOST_IN_A_ROW:
+                raise TooMuchError(f"it has more than {MOST_IN_A_ROW:,} cells in a row")
 
 
 def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
@@ -300,27 +272,16 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def main(seconds: int, memory: int, part: Part) -> None:
-    """Unpack standard input within limits, and print what comes."""
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.nice(5)  # whoever waits for a page comes first
-    write = sys.stdout.write
-    try:
-        for one in unpacked(sys.stdin.buffer, part):
-            if isinstance(one, Sheet):
-                write(json.dumps([one.title, one.titles]) + "\n")
-            else:
-                write(json.dumps([one.number, one.texts, one.uncomputed, one.errors]) + "\n")
-    except TooMuchError as error:
-        write(json.dumps({"too_much": str(error)}) + "\n")
-    except MemoryError:
-        write(json.dumps({"too_much": f"it needs more than {memory >> 20:,} MiB"}) + "\n")
-    else:
-        write("{}\n")
-    sys.stdout.flush()
+def main(bounds: Bounds, part: Part) -> None:
+    """Unpack standard input within bounds, and print what comes."""
+    serve(bounds, map(_printed, unpacked(sys.stdin.buffer, part)))
+
+
+def _printed(one: Sheet | SheetRow) -> str:
+    if isinstance(one, Sheet):
+        return json.dumps([one.title, one.titles])
+    return json.dumps([one.number, one.texts, one.uncomputed, one.errors])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), Part(*json.loads(sys.argv[3])))
+    main(Bounds(int(sys.argv[1]), int(sys.argv[2])), Part(*json.loads(sys.argv[3])))

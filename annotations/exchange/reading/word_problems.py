@@ -13,11 +13,7 @@ from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
-from annotations.exchange.reading.objects import (
-    id_of,
-    read_listed,
-    status_of,
-)
+from annotations.exchange.reading.objects import id_of, read_listed, status_of
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, BinaryIO
+from contextlib import closing
+from typing import BinaryIO
 
 from annotations.exchange.defusing import restored
 from annotations.exchange.header import Column, Layout, Row, lay_out, named_corner
 from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.bounded_process import Bounds, values_of
 from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
+from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Source
-from annotations.exchange.reading.unpacking import (
-    Part,
-    Sheet,
-    SheetRow,
-    TooMuchError,
-    unpacked,
-)
+from annotations.exchange.reading.unpacking import Part, Sheet, SheetRow, unpacked
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -37,15 +25,7 @@ PACKED_AT_MOST = 200
 UNPACKED_HERE = 1 << 17
 """Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
-AT_ONCE = 4
-"""Workbooks that a site unpacks at the same time, so that they never take all its threads."""
-
-SECONDS_TO_WAIT = 10.0
-"""How long a workbook waits for its turn."""
-
 WHOLE = Part()
-_turns = threading.BoundedSemaphore(AT_ONCE)
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 def read_workbook(
@@ -128,81 +108,21 @@ def _unpacked_elsewhere(
     handle: BinaryIO, name: str, part: Part = WHOLE
 ) -> Iterator[Sheet | SheetRow]:
     """What `unpacked` yields, by a process with bounds on its time and its memory."""
-    seconds, memory = limits(handle.seek(0, 2))
-    written = json.dumps([part.sheet, part.header_row, part.first_rows])
-    with _turn(name), _on_disk(handle) as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", unpacked.__module__, str(seconds), str(memory), written],
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # Libraries for arrays, which openpyxl loads, reserve memory for each of their threads.
-            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_places()},
-        )
-        assert process.stdout is not None
-        try:
-            ended: Any = None
-            for line in process.stdout:
-                found = json.loads(line)
-                if isinstance(found, dict):
-                    ended = found
-                elif len(found) == 2:
-                    yield Sheet(*found)
-                else:
-                    yield SheetRow(*found)
-        finally:
-            process.kill()
-            process.stdout.close()
-            process.wait()
-        if ended is None:
-            # -9 and -24 are the kernel's answer to too much time; else the workbook broke it.
-            if process.returncode in (-9, -24):
-                raise TooMuchError(f"it takes more than {seconds} s")
-            raise ValueError("the workbook is damaged")
-        if ended:
-            raise TooMuchError(ended["too_much"])
+    bounds = limits(handle.seek(0, 2))
+    arguments = [part.sheet, part.header_row, part.first_rows]
+    rows = values_of(handle, name, unpacked.__module__, arguments, bounds)
+    with closing(rows):
+        for found in rows:
+            yield Sheet(*found) if len(found) == 2 else SheetRow(*found)
 
 
-def limits(size: int) -> tuple[int, int]:
-    """Seconds of processor time and bytes of memory for a workbook of so many bytes.
+def limits(size: int) -> Bounds:
+    """Return the bounds for a workbook of so many bytes.
 
     Several times what real ones take on a slow machine: a person pays for time by the length of
     the upload.
     """
-    return 20 + size // 50_000, (1536 << 20) + 10 * size
-
-
-def share_turns(processes: int) -> None:
-    """Leave to this process its share of `AT_ONCE`, one at least: so many processes serve a site.
-
-    To be called before it reads its first workbook.
-    """
-    global _turns  # noqa: PLW0603, a bound of this process, as the semaphore is
-    _turns = threading.BoundedSemaphore(max(1, AT_ONCE // processes))
-
-
-@contextmanager
-def _turn(name: str) -> Iterator[None]:
-    if not _turns.acquire(timeout=SECONDS_TO_WAIT):
-        raise InputError.from_code(name, "workbooks_busy")
-    try:
-        yield
-    finally:
-        _turns.release()
-
-
-@contextmanager
-def _on_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
-    """The bytes as a file that another process can open, at its beginning."""
-    with tempfile.TemporaryFile() as file:
-        handle.seek(0)
-        shutil.copyfileobj(handle, file)
-        file.seek(0)
-        yield file
-
-
-def _places() -> dict[str, str]:
-    return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    return Bounds(20 + size // 50_000, (1536 << 20) + 10 * size)
 
 
 def _rows(

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.writing.formats import write_chunks
-from annotations.ledger.bonuses import CurrencyError
-from annotations.ledger.exporting import FORMATS, ListWanted, NoListError
+from annotations.ledger.errors import CurrencyError
+from annotations.ledger.panel_lists import FORMATS, ListRequest, NoListError
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
 
@@ -48,7 +48,7 @@ class Command(DeskCommand):
         version = self.version_of(options)
         try:
             user = self.decider(options, version) if options["by"] else None
-            wanted = ListWanted(options["batch"], user, str(options["output"]))
+            wanted = ListRequest(options["batch"], user, str(options["output"]))
             chunks, said = FORMATS[options["format"]](version, wanted)
             write_chunks(options["output"], chunks)
         except (InputError, NoListError, CurrencyError) as error:

@@ -48,7 +48,7 @@ class Command(SetCommand):
         if output.suffix != ".jsonl":
             reason = f"{output}: problems are written as JSON Lines. Use .jsonl."
             raise CommandError(reason, returncode=USAGE)
-        records = list(writing.accepted(newest))
+        records = list(writing.export_accepted(newest))
         try:
             with OutputFolder(output.parent) as folder:
                 lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in records)

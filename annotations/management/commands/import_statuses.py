@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
-from annotations.ledger.sending import WhichStudyError, study_of
+from annotations.ledger.panel_payments import WhichStudyError, find_study
 from annotations.management.desk import DeskCommand, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
@@ -77,4 +77,4 @@ class Command(DeskCommand):
         """Ask the panel, and say that nobody tried it."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
-        return client.statuses(study_of(version, study))
+        return client.statuses(find_study(version, study))

@@ -7,7 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.monitor import collecting_now, fewest_answers, newest
+from annotations.answering.monitor import (
+    find_newest_collection,
+    list_least_answered,
+    load_collection_status,
+)
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Submission
 
@@ -29,13 +33,13 @@ class Command(SetCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the counts."""
         question_set = self.question_set(options)
-        collection = newest(question_set)
+        collection = find_newest_collection(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
-        now = collecting_now(collection)
+        now = load_collection_status(collection)
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
-            short_of = [row.as_dict() for row in fewest_answers(collection)]
+            short_of = [row.as_dict() for row in list_least_answered(collection)]
             told = {**facts, **now.as_dict(), "fewest_answers": short_of}
             self.stdout.write(json.dumps(told, ensure_ascii=False))
             return

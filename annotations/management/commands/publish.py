@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering import collecting, links
-from annotations.answering.refused import SettingsError
+from annotations.answering.errors import SettingsError
 from annotations.answering.sentences import PUBLISHING
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Collection
@@ -114,7 +114,7 @@ class Command(SetCommand):
             f"{places}, {answers}, {collection.get_protocol_display()}; "
             f"workers are known by {collection.worker_parameter}; it is {collection.state}"
         )
-        self.stdout.write(links.link(collection))
+        self.stdout.write(links.build_link(collection))
 
 
 def _of_panel(options: dict[str, Any]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.ledger.sending import send_decisions
+from annotations.ledger.panel_payments import send_decisions
 from annotations.ledger.sentences import SENDING
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE

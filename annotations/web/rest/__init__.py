@@ -1,10 +1,11 @@
-"""What every resource of the API shares.
+"""Shared parts of the REST API.
 
-- `base`: bodies of bounded size, unknown keys refused; `once`: requests that may be sent twice.
-- `paging`: long lists by keyset, behind opaque cursors.
-- `bulk`: many rows at once, through the stages of `annotations.exchange.importing`; `uploads` is
-  their description.
-- `problems`: everything that can go wrong, by its name (RFC 9457).
-- `serializers`: made out of frozen dataclasses; texts cut in the database.
-- `versions`: which version of a set is meant; `examples`: those of the schema.
+- `base`: bodies of limited size, unknown keys refused; `once`: idempotency keys.
+- `paging`, `filtering`: long lists behind opaque cursors, filtered and sorted.
+- `bulk`: many rows in one request, imported like files (`annotations.exchange.importing`);
+  `uploads` describes such requests in the schema.
+- `problems`: all errors, by code (RFC 9457).
+- `serializers`: serializers of dataclasses, and texts cut in the database.
+- `versions`: the version of a set that a request names; `negotiation`: responses with files.
+- `examples`: examples for the schema.
 """

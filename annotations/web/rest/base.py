@@ -1,4 +1,4 @@
-"""What every resource of the API has."""
+"""Bases of all REST resources: parsing, strict serializers, limits and headers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from annotations.web.rest.problems import ApiProblem
 
 
 class SafeJSONParser(JSONParser):
-    """Refuses JSON that is nested too deeply, or holds what no text is.
+    """Refuses JSON that is nested too deeply, or has texts that cannot be stored.
 
-    Python reads half a surrogate pair, but nothing can store it or send it back, be it as the key
-    that an error names.
+    Python reads half a surrogate pair, but cannot store it or send it back. This is true even of
+    the key that an error names.
     """
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the value of the body; raises ParseError."""
+        """Return the value of the body. Raises ParseError."""
         try:
             value = super().parse(stream, media_type, parser_context)
-            # In one go and in C: a walk through the value would be felt on large uploads.
+            # One call in C: a Python loop over the value would slow down large uploads.
             json.dumps(value, ensure_ascii=False).encode()
         except RecursionError:
             raise ParseError("The body is nested too deeply.") from None
@@ -44,10 +44,10 @@ class SafeJSONParser(JSONParser):
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses keys it does not know: a misspelt one would be left out without a word."""
+    """Refuses unknown keys: a misspelt one would otherwise be ignored silently."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the values; ValidationError names every unknown key."""
+        """Return the values. Raises ValidationError with every unknown key."""
         if not isinstance(data, dict):
             return super().to_internal_value(data)
         known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
@@ -63,11 +63,11 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class StrictModelSerializer(StrictSerializer, serializers.ModelSerializer[Any]):
-    """As `StrictSerializer`, for the fields of a model."""
+    """Like `StrictSerializer`, for the fields of a model."""
 
 
 class ApiViewSet(viewsets.GenericViewSet[Any]):
-    """A resource: rows by their public ids; bodies no larger than they need to be."""
+    """A resource: rows by public id, request bodies of limited size."""
 
     lookup_field = "public_id"
     lookup_url_kwarg: str
@@ -76,21 +76,21 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
     parser_classes: Any = (SafeJSONParser,)
 
     def most_bytes(self, request: Request) -> int:
-        """Return how large the body of a request may be."""
+        """Return the most bytes of a request's body."""
         return settings.API_SMALL_BYTES
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse a body that is too large before it is read."""
+        """Refuse too large a body before it is read."""
         super().initial(request, *args, **kwargs)
         most = self.most_bytes(request)
-        # The web server has counted a chunked body by now, and hands on no more than it says here.
+        # The web server buffers a chunked body and sets its length, so the header can be trusted.
         if int(request.META.get("CONTENT_LENGTH") or 0) > most:
             raise ApiProblem(
                 "too-large", f"At most {most:,} bytes are read here; send several requests."
             )
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Count those too who are refused because nobody knows who they are."""
+        """Apply the rate limit to unauthenticated requests too."""
         if isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 self.check_throttles(self.request)
@@ -99,13 +99,17 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Let nobody on the way keep what belongs to somebody."""
+        """Forbid caching, and add the header with the number of the version that was read."""
         response = super().finalize_response(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
+        if (version := getattr(request, "version_shown", None)) is not None:
+            response["X-Question-Set-Version"] = str(version.number)
         return response
 
     def checked(self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any) -> Any:
-        """Return the serializer of the request's body, which is an object and valid."""
-        made = serializer(data=self.request.data, context=self.get_serializer_context(), **kwargs)
-        made.is_valid(raise_exception=True)
-        return made
+        """Return the valid serializer of the request's body. Raises ValidationError."""
+        valid_serializer = serializer(
+            data=self.request.data, context=self.get_serializer_context(), **kwargs
+        )
+        valid_serializer.is_valid(raise_exception=True)
+        return valid_serializer

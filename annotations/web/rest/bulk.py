@@ -1,4 +1,4 @@
-"""Many rows at once: from the body of a request through the stages that files pass."""
+"""Imports of many rows in a request's body, through the same stages as files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from annotations.exchange.reading.jsonlines import strictly_parsed
 from annotations.exchange.reading.source import Readable, Source, rows_source, stored_source
 from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.web.rest.base import ApiViewSet
-from annotations.web.rest.problems import ApiProblem, Fault, bad_field, bad_rows
+from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem, build_rows_problem
 from annotations.web.size_limit import LARGEST
 
 CHUNK = 1 << 20
@@ -34,9 +34,9 @@ Load = Callable[..., ImportReport]
 
 @dataclass
 class Lines:
-    """A body of JSON Lines, in a file without a name: it is gone when its process is.
+    """A body of JSON Lines in an unnamed temporary file, which disappears with its process.
 
-    `name` is what readers call it; its ending tells them the format.
+    `name` is the file's name for readers; its extension tells them the format.
     """
 
     file: IO[bytes]
@@ -46,22 +46,23 @@ class Lines:
 
     @property
     def source(self) -> Source:
-        """What reads it, each time from its beginning."""
-        return stored_source(self.name, self._opened, self.size)
+        """The source that opens the file at its beginning, as often as needed."""
+        return stored_source(self.name, self._open, self.size)
 
-    def _opened(self) -> BinaryIO:
-        opened = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
-        opened.seek(0)
-        return opened
+    def _open(self) -> BinaryIO:
+        # Opened again by its descriptor, so that each reader has a position of its own.
+        file = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
+        file.seek(0)
+        return file
 
 
 class RowsParser(BaseParser):
-    """JSON as in our files: numbers stay as typed, no key twice, no NaN."""
+    """JSON with the rules of our files: numbers stay as typed, no repeated key, no NaN."""
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the value of the body; ParseError says what is wrong with it."""
+        """Return the value of the body. Raises ParseError."""
         try:
             return strictly_parsed(stream.read().decode())
         except UnicodeDecodeError as error:
@@ -73,14 +74,14 @@ class RowsParser(BaseParser):
 
 
 class LinesParser(BaseParser):
-    """JSON Lines, one row a line: written to a file as they come in, never held in memory."""
+    """JSON Lines, one row a line, written to a file while they arrive and never held in memory."""
 
     media_type = LINES
     name = "rows.jsonl"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the file."""
-        # Closed by the viewset when the response is made.
+        """Return the body as `Lines`."""
+        # BulkViewSet.finalize_response closes it.
         file = tempfile.TemporaryFile()  # noqa: SIM115
         digest = hashlib.sha256()
         while chunk := stream.read(CHUNK):
@@ -91,7 +92,7 @@ class LinesParser(BaseParser):
 
 
 class CsvParser(LinesParser):
-    """A file of CSV as it is, read as an uploaded one."""
+    """A CSV file as it is, read like an uploaded one."""
 
     media_type = CSV
     name = "rows.csv"
@@ -152,73 +153,73 @@ class ImportReportSerializer(serializers.Serializer[Any]):
 
 
 class BulkViewSet(ApiViewSet):
-    """A resource whose rows come in many at once; all of them are stored or none."""
+    """A resource whose rows are imported in one request; all rows are stored or none."""
 
     parser_classes = (RowsParser, LinesParser)
     required_keys: tuple[str, ...]
     reader: Callable[[Readable], Any]
-    """Reads rows without storing them; InputError names the bad ones."""
+    """Reads rows without storing them. Raises InputError with the invalid ones."""
 
     @property
     def throttle_scope(self) -> str | None:
-        """Uploads have a stricter rate of their own."""
+        """The rate limit of imports, which is stricter than that of other requests."""
         return "bulk" if getattr(self, "action", None) == "create" else None
 
     def get_parsers(self) -> list[BaseParser]:
-        """JSON Lines are for many rows only."""
-        many = (getattr(self.request, "method", None) or "POST").upper() == "POST"
-        return [RowsParser(), LinesParser()] if many else [RowsParser()]
+        """Return the parsers; JSON Lines are for imports only."""
+        is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
+        return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
 
     def most_bytes(self, request: Request) -> int:
-        """Rows are held in memory, lines are not."""
+        """Return the most bytes of the body; less for JSON rows, which are held in memory."""
         if getattr(self, "action", None) != "create":
             return super().most_bytes(request)
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return LARGEST if kind == LINES else settings.API_BULK_BYTES
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Close what the parser opened."""
+        """Close the temporary file of the body."""
         data = getattr(request, "_full_data", None)
         if isinstance(data, Lines):
             data.file.close()
         return super().finalize_response(request, *args, **kwargs)
 
     def taken_in(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
-        """Import the rows of the body and return the report; `ApiProblem` names every bad row."""
+        """Import the rows of the body and return the report. Raises `ApiProblem` for bad rows."""
         with self.telling_rows():
             report = load(into, self.source(), **options)
         return self.answer(into, report)
 
     def source(self) -> Source:
-        """Return the rows of the body as a file; raises `InputError` for bad ones."""
+        """Return the rows of the body as a source. Raises `InputError` for invalid ones."""
         data = self.request.data
-        return data.source if isinstance(data, Lines) else self._as_lines(rows_of(data))
+        return data.source if isinstance(data, Lines) else self._write_lines(read_rows(data))
 
     @contextmanager
     def telling_rows(self) -> Iterator[None]:
-        """Tell bad rows of the block as `ApiProblem`."""
+        """Convert an InputError of the block into an `ApiProblem`."""
         try:
             yield
         except InputError as error:
-            raise bad_rows(error, lines=isinstance(self.request.data, Lines)) from error
+            raise build_rows_problem(error, lines=isinstance(self.request.data, Lines)) from error
 
     def answer(self, into: Any, report: ImportReport) -> Response:
-        """Return the report of an import."""
+        """Return the response with the report of an import."""
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 
-    def _as_lines(self, rows: list[Any]) -> Source:
-        """Return the rows as a file of JSON Lines, row i in line i + 1; `InputError` for bad ones.
+    def _write_lines(self, rows: list[Any]) -> Source:
+        """Return the rows as JSON Lines, row i in line i + 1. Raises `InputError` for bad ones.
 
-        Also what is wrong with the rows that have all keys, so that all is told at once.
+        The complete rows are checked even if others lack keys, to report all problems at once.
         """
         problems = Problems("rows")
         for line, row in enumerate(rows, 1):
-            for key in _missing(row, self.required_keys):
+            for key in _find_missing_keys(row, self.required_keys):
                 problems.add_code(line, key, "key_missing", name=key)
-        # A line left empty is skipped; the others keep their numbers.
+        # Readers skip an empty line, so the other rows keep their line numbers.
         lines = rows_source(
-            "rows", (None if _missing(row, self.required_keys) else row for row in rows)
+            "rows", (None if _find_missing_keys(row, self.required_keys) else row for row in rows)
         )
         if problems.total:
             try:
@@ -229,37 +230,38 @@ class BulkViewSet(ApiViewSet):
         return lines
 
 
-def rows_of(data: Any) -> list[Any]:
-    """Return the rows of a body {"rows": [...]}; raises `ApiProblem` for any other."""
+def read_rows(data: Any) -> list[Any]:
+    """Return the rows of a body {"rows": [...]}. Raises `ApiProblem` for any other body."""
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
     if unknown := [key for key in data if key != "rows"]:
-        raise bad_field(unknown[0], "there is no such key; options stand in the address")
+        raise build_field_problem(unknown[0], "there is no such key; options stand in the address")
     rows = data.get("rows")
     if not isinstance(rows, list) or not rows:
-        raise bad_field("rows", "write a list of at least one object")
+        raise build_field_problem("rows", "write a list of at least one object")
     return rows
 
 
-def options_of(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-    """Return the options in the query; raises `ApiProblem` for a bad or an unknown one."""
-    given = dict(request.query_params.items())
-    made = serializer(data=given)
+def read_options(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+    """Return the options in the query. Raises `ApiProblem` for invalid or unknown ones."""
+    params = dict(request.query_params.items())
+    option_serializer = serializer(data=params)
     faults = [
         Fault("there is no such option", parameter=name)
-        for name in given
-        if name not in made.fields
+        for name in params
+        if name not in option_serializer.fields
     ]
-    if not made.is_valid():
+    if not option_serializer.is_valid():
         faults += [
             Fault(str(reason), parameter=name)
-            for name, reasons in made.errors.items()
+            for name, reasons in option_serializer.errors.items()
             for reason in reasons
         ]
     if faults:
         raise ApiProblem("invalid", f"{faults[0].parameter}: {faults[0].detail}", faults)
-    return dict(made.validated_data)
+    return dict(option_serializer.validated_data)
 
 
-def _missing(row: Any, required: tuple[str, ...]) -> list[str]:
+def _find_missing_keys(row: Any, required: tuple[str, ...]) -> list[str]:
+    """Return the required keys that a row lacks; [] for a row that is no object."""
     return [key for key in required if key not in row] if isinstance(row, dict) else []

@@ -1,10 +1,11 @@
-"""Examples for the schema: a question set about rivers."""
+"""Examples for the schema, about a question set on rivers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 SET = "01980000-0000-7000-8000-00000000a001"
+"""The public id of the example set."""
 PASSAGE_ROWS: list[dict[str, Any]] = [
     {"passage": "p1", "text": "The river Wye rises on Plynlimon and flows to the Severn."}
 ]
@@ -22,7 +23,8 @@ MODEL_ANSWER_ROWS: list[dict[str, Any]] = [
 ]
 
 
-def _report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
+def _build_report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
+    """Return an import report with `n_rows` new rows; `created` counts the further rows."""
     return {
         "what": what,
         "question_set": SET,
@@ -45,7 +47,7 @@ def _report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
     }
 
 
-REPORT_OF_PASSAGES = _report("passages", 1)
-REPORT_OF_QUESTIONS = _report("questions", 2)
-REPORT_OF_ANSWERS = _report("answers", 2, workers=2, questions=0)
-REPORT_OF_MODEL_ANSWERS = _report("model answers", 2, models=1)
+PASSAGE_REPORT = _build_report("passages", 1)
+QUESTION_REPORT = _build_report("questions", 2)
+ANSWER_REPORT = _build_report("answers", 2, workers=2, questions=0)
+MODEL_ANSWER_REPORT = _build_report("model answers", 2, models=1)

@@ -1,4 +1,4 @@
-"""Lists of the API that are filtered and sorted by what their `ListFilter` declares."""
+"""Lists of the REST API, filtered and sorted as their `ListFilter` declares."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from rest_framework.request import Request
 
 from annotations.web.filtering import SORT, ListFilter
 from annotations.web.paging import Page
-from annotations.web.rest.paging import cursor_of, limit_of
+from annotations.web.rest.paging import read_cursor, read_limit
 
 
-def sort_parameter(of: type[ListFilter]) -> OpenApiParameter:
+def build_sort_parameter(list_filter: type[ListFilter]) -> OpenApiParameter:
     """Return the parameter of the order, for the schema."""
     return OpenApiParameter(
         SORT,
         str,
-        enum=list(of.ORDERS),
-        default=next(iter(of.ORDERS)),
+        enum=list(list_filter.ORDERS),
+        default=next(iter(list_filter.ORDERS)),
         description="The order; a minus before the falling ones.",
     )
 
 
-def filtered_page(request: Request, asked: ListFilter) -> Page[Any]:
-    """Return the page of the list that is asked for; raises `QueryError`."""
-    rows, order = asked.in_order(asked.found())
-    return order.take(rows, cursor_of(request), limit_of(request))
+def load_filtered_page(request: Request, list_filter: ListFilter) -> Page[Any]:
+    """Return the requested page of a list. Raises `QueryError`."""
+    rows, order = list_filter.in_order(list_filter.found())
+    return order.take(rows, read_cursor(request), read_limit(request))

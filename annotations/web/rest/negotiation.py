@@ -1,4 +1,4 @@
-"""Answers that are files: in one form, whatever is accepted."""
+"""Content negotiation for responses with files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from rest_framework.negotiation import BaseContentNegotiation
 
 
 class AnyForm(BaseContentNegotiation):
-    """A file is in the form that it has, or that `format` names; errors are JSON in any case."""
+    """Ignores the Accept header: a file has one format, or the one that `format` names.
+
+    Errors are JSON in any case.
+    """
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
-        """Return none: nothing is read."""
+        """Return None: these requests have no body."""
         return None
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        """Return the first."""
+        """Return the first renderer."""
         return renderers[0], renderers[0].media_type

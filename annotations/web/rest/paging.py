@@ -1,4 +1,4 @@
-"""Long lists as the API sends them: behind opaque cursors, with the address of the next page."""
+"""Long lists in the REST API: opaque cursors, and the URL of the next page."""
 
 from __future__ import annotations
 
@@ -10,57 +10,61 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from annotations.web.paging import PAGE as LIMIT
-from annotations.web.paging import BadCursorError, Keyset, Page, read, written
-from annotations.web.query import number
+from annotations.web.paging import BadCursorError, Keyset, Page, decode_cursor, encode_cursor
+from annotations.web.query import parse_number
 
 MOST = 200
-"""Rows of a page, at most."""
+"""Most rows of a page."""
 
 
-def limit_of(request: Request) -> int:
-    """Return how many rows are wanted; raises `QueryError` for anything but 1 to 200."""
-    asked = number(request.query_params, "limit", 1, MOST)
-    return LIMIT if asked is None else asked
+def read_limit(request: Request) -> int:
+    """Return the number of rows of a page. Raises `QueryError` for anything but 1 to 200."""
+    limit = parse_number(request.query_params, "limit", 1, MOST)
+    return LIMIT if limit is None else limit
 
 
-def cursor_of(request: Request) -> str:
-    """Return the cursor that is asked for; "" for the first page."""
+def read_cursor(request: Request) -> str:
+    """Return the cursor of the requested page; "" for the first one."""
     return request.query_params.get("cursor", "")
 
 
-def page_of(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page[Any]:
-    """Return the page that is asked for; raises `QueryError`."""
-    return order.take(rows, cursor_of(request), limit_of(request))
+def load_page(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page[Any]:
+    """Return the requested page. Raises `QueryError`."""
+    return order.take(rows, read_cursor(request), read_limit(request))
 
 
-def page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:
-    """Return a page as it is sent: its rows, and the address of the next one or None."""
-    following = None
+def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:
+    """Return the body of a page: its rows, and the URL of the next page or None."""
+    next_url = None
     if cursor is not None:
-        following = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
-    return {"next": following, "results": rows}
+        next_url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+    return {"next": next_url, "results": rows}
 
 
-def start_of(request: Request, name: str) -> int:
-    """Return from which row on a list is wanted that is at hand as a whole; raises `QueryError`."""
-    cursor = cursor_of(request)
-    (start,) = read(name, cursor) if cursor else (0,)
+def read_start(request: Request, name: str) -> int:
+    """Return the index of the first requested row, for a list in memory. Raises `QueryError`."""
+    cursor = read_cursor(request)
+    (start,) = decode_cursor(name, cursor) if cursor else (0,)
     if not isinstance(start, int) or not 0 <= start < 10**9:
         raise BadCursorError
     return start
 
 
-def slice_body(request: Request, name: str, rows: Any, start: int, total: int) -> dict[str, Any]:
-    """Return a page of such a list as it is sent: its rows from `start` on."""
-    following = start + limit_of(request)
-    return page_body(request, rows, written(name, following) if following < total else None)
+def build_slice_body(
+    request: Request, name: str, rows: Any, start: int, total: int
+) -> dict[str, Any]:
+    """Return the body of a page of such a list: `rows` from `start` on, of `total`."""
+    next_start = start + read_limit(request)
+    return build_page_body(
+        request, rows, encode_cursor(name, next_start) if next_start < total else None
+    )
 
 
 class KeysetPagination(BasePagination):
-    """What the schema says about lists; the pages themselves are taken by `Keyset`."""
+    """Describes pages for the schema; `Keyset` loads them."""
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the form of `page_body`."""
+        """Return the schema of `page_body`."""
         return {
             "type": "object",
             "required": ["next", "results"],
@@ -75,7 +79,7 @@ class KeysetPagination(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Return `limit` and `cursor`."""
+        """Return the parameters `limit` and `cursor`."""
         return [
             {
                 "name": "limit",

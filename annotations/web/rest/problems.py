@@ -1,4 +1,4 @@
-"""What can go wrong with a request, by name: the `code` of a problem document (RFC 9457)."""
+"""Errors of the REST API, by the `code` of their problem document (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from annotations.exchange.reading.jsonlines import ONE_OBJECT
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of problem: what is the same each time it occurs."""
+class ProblemKind:
+    """A type of problem: its code, HTTP status and title."""
 
     code: str
     status: int
@@ -25,36 +25,36 @@ class Kind:
 KINDS = {
     kind.code: kind
     for kind in (
-        Kind("malformed", 400, "The request cannot be read"),
-        Kind("invalid", 400, "Some values will not do"),
-        Kind("bad-cursor", 400, "No page handed out this cursor"),
-        Kind("bad-rows", 400, "Some rows will not do; nothing was stored"),
-        Kind("not-authenticated", 401, "The request says not, or wrongly, who asks"),
-        Kind("forbidden", 403, "You may not do this"),
-        Kind("not-found", 404, "There is nothing at this address, or nothing you may see"),
-        Kind("method-not-allowed", 405, "This address does not take the method"),
-        Kind("not-acceptable", 406, "No form you accept is offered"),
-        Kind("conflict", 409, "The state of things does not allow it"),
-        Kind("no-results", 409, "The run has no results"),
-        Kind("too-large", 413, "The body is too large"),
-        Kind("unsupported-media-type", 415, "The body is of a kind that is not read here"),
-        Kind("key-reused", 422, "The idempotency key came with another request before"),
-        Kind("throttled", 429, "Too many requests"),
-        Kind("server-error", 500, "Something broke on our side"),
-        Kind("busy", 503, "The database is busy; nothing was stored"),
-        Kind("database-lost", 503, "The database cannot be reached"),
-        Kind("storage-full", 507, "There is no room left; nothing was stored"),
-        Kind("read-only", 507, "Nothing can be stored at the moment"),
+        ProblemKind("malformed", 400, "The request cannot be read"),
+        ProblemKind("invalid", 400, "Some values will not do"),
+        ProblemKind("bad-cursor", 400, "No page handed out this cursor"),
+        ProblemKind("bad-rows", 400, "Some rows will not do; nothing was stored"),
+        ProblemKind("not-authenticated", 401, "The request says not, or wrongly, who asks"),
+        ProblemKind("forbidden", 403, "You may not do this"),
+        ProblemKind("not-found", 404, "There is nothing at this address, or nothing you may see"),
+        ProblemKind("method-not-allowed", 405, "This address does not take the method"),
+        ProblemKind("not-acceptable", 406, "No form you accept is offered"),
+        ProblemKind("conflict", 409, "The state of things does not allow it"),
+        ProblemKind("no-results", 409, "The run has no results"),
+        ProblemKind("too-large", 413, "The body is too large"),
+        ProblemKind("unsupported-media-type", 415, "The body is of a kind that is not read here"),
+        ProblemKind("key-reused", 422, "The idempotency key came with another request before"),
+        ProblemKind("throttled", 429, "Too many requests"),
+        ProblemKind("server-error", 500, "Something broke on our side"),
+        ProblemKind("busy", 503, "The site is busy; nothing was stored"),
+        ProblemKind("database-lost", 503, "The database cannot be reached"),
+        ProblemKind("storage-full", 507, "There is no room left; nothing was stored"),
+        ProblemKind("read-only", 507, "Nothing can be stored at the moment"),
     )
 }
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong: in the body (`pointer`), the query (`parameter`) or a header.
+    """One invalid value in the body (`pointer`), the query (`parameter`) or a header.
 
-    `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` counts rows of
-    a bulk upload from 0, `line` those of JSON Lines from 1. `code` names the fault.
+    `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` is the row of a
+    bulk import from 0, `line` the line of JSON Lines from 1. `code` names the fault.
     """
 
     detail: str
@@ -67,15 +67,15 @@ class Fault:
     code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is known of it."""
-        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in known.items() if value not in (None, "")}
+        """Return the fields that are set."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 class ApiProblem(APIException):
-    """A problem of a known kind; `headers` go with the response.
+    """An error of a known type; `headers` are added to the response.
 
-    `reason` is a code that says which of the kind's reasons it is, "" where there is only one.
+    `reason` is a code for the reason; "" if the type has only one.
     """
 
     def __init__(
@@ -95,25 +95,27 @@ class ApiProblem(APIException):
         self.more = more | ({"reason": reason} if reason else {})
 
 
-def bad_parameter(name: str, detail: str, code: str = "invalid", reason: str = "") -> ApiProblem:
+def build_parameter_problem(
+    name: str, detail: str, code: str = "invalid", reason: str = ""
+) -> ApiProblem:
     """Return the problem of one query parameter; `reason` is the code of its fault."""
     fault = Fault(detail, parameter=name, code=reason)
     return ApiProblem(code, f"{name}: {detail}", [fault])
 
 
-def bad_field(name: str, detail: str, code: str = "") -> ApiProblem:
+def build_field_problem(name: str, detail: str, code: str = "") -> ApiProblem:
     """Return the problem of one value in the body; `name` may be a path such as a/b."""
     fault = Fault(detail, pointer=f"#/{name}", code=code)
     return ApiProblem("invalid", f"{name}: {detail}", [fault])
 
 
-def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
-    """Return the problem of an import, a fault for each bad row that was kept.
+def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
+    """Return the problem of an import, with a fault for each recorded bad row.
 
     `lines` says that the body was JSON Lines, whose rows have no JSON pointer.
     """
     problems = sorted(error.problems, key=lambda problem: problem.line or 0)
-    faults = [_fault(problem, lines, path) for problem in problems]
+    faults = [_build_fault(problem, lines, path) for problem in problems]
     detail = f"{error.total:,} bad rows; nothing was stored."
     if error.total == 1:
         detail = "One bad row; nothing was stored."
@@ -122,7 +124,8 @@ def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProble
     return ApiProblem("bad-rows", detail, faults, total=error.total)
 
 
-def _fault(problem: Problem, lines: bool, path: str) -> Fault:
+def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
+    """Return the fault of one bad row."""
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
     if problem.code in ONE_OBJECT and not lines:
@@ -134,10 +137,10 @@ def _fault(problem: Problem, lines: bool, path: str) -> Fault:
     index = problem.line - 1
     pointer = f"#/{path}/{index}"
     if isinstance(problem.column, str):
-        pointer += "/" + escaped(problem.column)
+        pointer += "/" + escape_pointer(problem.column)
     return Fault(reason, pointer=pointer, index=index, remedy=remedy, code=problem.code)
 
 
-def escaped(key: str) -> str:
-    """Return a key as a part of a JSON pointer (RFC 6901)."""
+def escape_pointer(key: str) -> str:
+    """Return a key escaped as a part of a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")

@@ -1,4 +1,4 @@
-"""Serializers made out of frozen dataclasses, and texts cut: the API sends what pages show."""
+"""Serializers of dataclasses, and excerpts of texts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from annotations.web.texts import EXCERPT_SHOWN, beginning, shortened
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
 
 M = TypeVar("M", bound=Model)
 
-# Other rooms add the types that only they know.
+# Other packages add their own types.
 PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     str: serializers.CharField,
     int: serializers.IntegerField,
@@ -29,29 +30,34 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 
 
 @cache
-def serializer_of(
-    report: type[Any], *also: str, without: tuple[str, ...] = ()
+def build_serializer(
+    report: type[Any], *properties: str, without: tuple[str, ...] = ()
 ) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a dataclass, or of a named tuple.
+    """Return the serializer of a dataclass or a named tuple.
 
     Parameters
     ----------
-    also : names of properties that are sent beside the fields.
-    without : names of fields that are not sent.
+    properties : names of properties to send besides the fields.
+    without : names of fields not to send.
 
-    A field that may be None may be null; a dataclass in a field gets a serializer of its own.
-    Raises TypeError for a type that has no form in JSON.
+    A field that may be None is nullable; a dataclass in a field gets its own serializer. The
+    attribute `renamed_keys` of the report names fields that have another key in JSON now.
+    Raises TypeError for a type that has no JSON form.
     """
     hints = get_type_hints(report)
-    fields = {name: _field(hints[name]) for name in _names(report) if name not in without}
-    fields |= {name: _field(_returned(getattr(report, name))) for name in also}
-    # Standing alone, the first line of the dataclass describes what is sent.
-    described = (report.__doc__ or "").strip().splitlines()[0]
+    fields = {
+        name: _build_field(hints[name]) for name in _list_field_names(report) if name not in without
+    }
+    fields |= {name: _build_field(_get_return_type(getattr(report, name))) for name in properties}
+    # The schema shows the first docstring line of the dataclass, so it must make sense alone.
+    description = (report.__doc__ or "").strip().splitlines()[0]
     name = f"Result{report.__name__}Serializer"
-    return type(name, (serializers.Serializer,), fields | {"__doc__": described})
+    serializer = type(name, (serializers.Serializer,), fields | {"__doc__": description})
+    renamed: dict[str, str] = getattr(report, "renamed_keys", {})
+    return rename_keys(**renamed)(serializer) if renamed else serializer
 
 
-def _names(report: type[Any]) -> Sequence[str]:
+def _list_field_names(report: type[Any]) -> Sequence[str]:
     """Return the names of the fields of a dataclass or a named tuple."""
     if dataclasses.is_dataclass(report):
         return [field.name for field in dataclasses.fields(report)]
@@ -64,29 +70,31 @@ def _has_fields(hint: Any) -> bool:
     return dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")
 
 
-def _returned(prop: property) -> Any:
+def _get_return_type(prop: property) -> Any:
+    """Return the type of a property."""
     return get_type_hints(prop.fget)["return"]
 
 
-def _field(hint: Any, **options: Any) -> Any:
+def _build_field(hint: Any, **options: Any) -> Any:
+    """Return the serializer field of a type. Raises TypeError if it has no JSON form."""
     if hint in PLAIN:
         return PLAIN[hint](**options)
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (kind,) = [part for part in inner if part is not type(None)]
-        return _field(kind, **options, allow_null=True)
+        return _build_field(kind, **options, allow_null=True)
     if origin is Literal:
         return serializers.ChoiceField(choices=list(inner), **options)
     if origin in (list, tuple):
         parts = [part for part in inner if part is not Ellipsis]
         if _has_fields(parts[0]) and parts[0] not in PLAIN:
-            return serializer_of(parts[0])(many=True, **options)
-        return serializers.ListField(child=_field(parts[0]), **options)
+            return build_serializer(parts[0])(many=True, **options)
+        return serializers.ListField(child=_build_field(parts[0]), **options)
     if origin is dict:
-        child = serializers.JSONField() if inner[1] is Any else _field(inner[1])
+        child = serializers.JSONField() if inner[1] is Any else _build_field(inner[1])
         return serializers.DictField(child=child, **options)
     if _has_fields(hint):
-        return serializer_of(hint)(**options)
+        return build_serializer(hint)(**options)
     if hint is Any:
         return serializers.JSONField(**options)
     raise TypeError(f"{hint} has no form in JSON")
@@ -96,15 +104,15 @@ class Excerpt(serializers.CharField):
     """The first 240 characters of the text, with an ellipsis if there is more."""
 
     def __init__(self, **kwargs: Any) -> None:
-        shown = f"The first {EXCERPT_SHOWN} characters of the text; … if there is more."
-        super().__init__(read_only=True, help_text=shown, **kwargs)
+        help_text = f"The first {EXCERPT_SHOWN} characters of the text; … if there is more."
+        super().__init__(read_only=True, help_text=help_text, **kwargs)
 
     def to_representation(self, value: Any) -> str:
-        """Return the cut text."""
-        return shortened(value)
+        """Return the excerpt."""
+        return shorten_text(value)
 
 
-def with_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Add what `Excerpt` shows."""
-    annotated: QuerySet[Any, Any] = rows.annotate(excerpt=beginning("text"))
+def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
+    """Annotate rows with the `excerpt` that an `Excerpt` field shows."""
+    annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

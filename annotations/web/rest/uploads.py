@@ -1,4 +1,4 @@
-"""How a bulk upload is described in the schema."""
+"""Descriptions of bulk imports for the schema."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     description="Any text of yours. The same request with it again, within a day, gets the same "
     "answer and does nothing; another request with it is refused (422).",
 )
-HOW = (
+BODY_HELP = (
     '\n\nThe body is an object `{{"rows": [...]}}`, or JSON Lines (`{lines}`), one row a line, '
     "which may be larger. Keys that are not known are kept with the row. Numbers stay as typed. "
     "Each bad row is named with its index (or line) and the reason, and nothing is stored."
 )
 
-AS_CSV = (
+CSV_HELP = (
     "\n\nA file of CSV (`{csv}`) is taken as it is, too: its bad rows are named with their lines."
 )
 
 
-def bulk_schema(
+def describe_bulk_upload(
     summary: str,
     description: str,
     rows: list[dict[str, Any]],
@@ -37,9 +37,9 @@ def bulk_schema(
     files: bool = False,
     **more: Any,
 ) -> Any:
-    """Return the description of an upload whose rows look like those given.
+    """Return the schema of an import with `rows` as the example of its body.
 
-    `answer` is what says what became of them; with `files` it may be CSV.
+    `answer` is the serializer of the response; with `files` the body may be CSV.
     """
     names = list(dict.fromkeys(key for row in rows for key in row))
     required = [name for name in names if all(name in row for row in rows)]
@@ -56,10 +56,10 @@ def bulk_schema(
         "additionalProperties": False,
         "example": {"rows": rows},
     }
-    said = description + HOW.format(lines=LINES)
+    full_description = description + BODY_HELP.format(lines=LINES)
     return extend_schema(
         summary=summary,
-        description=said + AS_CSV.format(csv=CSV) if files else said,
+        description=full_description + CSV_HELP.format(csv=CSV) if files else full_description,
         parameters=[options, IDEMPOTENCY_KEY],
         request={"application/json": body}
         | {kind: {"type": "string", "format": "binary"} for kind in (LINES, CSV)[: 1 + files]},

@@ -1,4 +1,4 @@
-"""Which version of a question set is meant."""
+"""The version of a question set that a request names."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.query import number
+from annotations.web.query import parse_number
 
 VERSION = OpenApiParameter(
     "version",
     {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
-    description="Number of the version; the latest, if it is left out.",
+    description="Number of the version. If it is left out: the latest published one, for answers "
+    "the latest published one that has any; a draft only where nothing is published. The header "
+    "`X-Question-Set-Version` of the answer has the number.",
 )
 
 
-def version_shown(request: Request, question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that `version` in the query names, else the latest; None without any.
+def select_version(
+    request: Request, question_set: QuestionSet, *, answered: bool = False
+) -> QuestionSetVersion | None:
+    """Return the version named by `version` in the query, by default `default_version` of the set.
 
-    Raises Http404 for a number that the set does not have.
+    A response header has its number. Raises Http404 for a number that the set does not have.
     """
-    asked = number(request.query_params, "version", 1, 2**31 - 1, "write a whole number above 0")
-    if asked is None:
-        return question_set.latest_version()
-    found = question_set.versions.filter(number=asked).first()
-    if found is None:
-        raise Http404
-    return found
+    version_number = parse_number(
+        request.query_params, "version", 1, 2**31 - 1, "write a whole number above 0"
+    )
+    if version_number is None:
+        version = question_set.default_version(answered=answered)
+    else:
+        version = question_set.versions.filter(number=version_number).first()
+        if version is None:
+            raise Http404
+    request.version_shown = version  # type: ignore[attr-defined]
+    return version

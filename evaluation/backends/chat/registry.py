@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from annotations.outgoing.connections import Vet
+from typing import TYPE_CHECKING
+
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.errors import ChatError
-from evaluation.backends.server import Patience
 from evaluation.backends.specs import model_at_url
+
+if TYPE_CHECKING:  # the help of commands imports this module, and httpx takes a third of a second
+    from annotations.outgoing.connections import Vet
+    from evaluation.backends.server import Patience
 
 FORMS = "openai:MODEL@URL, local:smollm2, replies:FILE"
 LOCAL = "local:"

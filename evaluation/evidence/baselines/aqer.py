@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.consensus import AQER
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
-from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.undefined import ratio

@@ -16,8 +16,8 @@ from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.flow.asking.asker import Settings, ask
 from evaluation.flow.asking.plan import Item, plan
 from evaluation.flow.asking.store import MemoryStore
-from evaluation.flow.judge.prompts import SCORE
-from evaluation.flow.judge.replies import score_in as read_score
+from evaluation.llm_judge.prompts import SCORE
+from evaluation.llm_judge.prompts import read_score as read_score
 from evaluation.methods.cells import Floats
 
 AGAIN = SCORE.again
@@ -95,5 +95,5 @@ class Judge:
 
 
 def score_in(reply: str) -> float | None:
-    """Return the score a reply gives, 0 to 5; None for none: the rule is `flow.judge.replies`."""
+    """Return the score a reply gives, 0 to 5; None for none: the rule is `llm_judge.prompts`."""
     return read_score(reply)[0]

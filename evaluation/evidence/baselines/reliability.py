@@ -1,9 +1,9 @@
 """Reliability aware sequence aggregation: RASA and HRRASA.
 
 Both estimate an answer to each question as a weighted mean of vectors, and a worker's reliability
-as the inverse of its squared distances to these, in turn. crowd-kit has both; here they run on
-arrays (tests compare the two), because crowd-kit takes seconds a crowd and other versions of
-pandas than the ones it knows break it.
+as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests compare the
+numbers to 1e-12. Here they run on arrays: crowd-kit takes about 85 times as long, knows no
+workers who are scored without a vote (`Crowd.voting`), and needs an older pandas.
 """
 
 from __future__ import annotations

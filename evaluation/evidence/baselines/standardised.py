@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.consensus.methods.discrimination import item_rest_weights
 from evaluation.evidence.baselines.aqer import Variant
 from evaluation.evidence.baselines.corpus import Crowd
-from evaluation.methods.aqer.discrimination import item_rest_weights
 from evaluation.methods.cells import Cells, Floats, codes_of
 from evaluation.methods.undefined import ratio
 

@@ -5,9 +5,3 @@ tries all methods on these and says which one to trust; `summing` keeps what is 
 kind of run that does so in the background (`running`): it stands here and not among the other
 kinds because it needs the methods of the evidence, which lie above these.
 """
-
-from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
-from evaluation.evidence.graded.summing import summary_of
-from evaluation.evidence.graded.trust import Tried, try_methods
-
-__all__ = ["GradedCrowds", "TooLittleError", "Tried", "summary_of", "try_methods"]

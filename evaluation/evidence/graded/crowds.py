@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange.graded import GradedAnswer
+from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.data_sets import GradedAnswers
 from evaluation.evidence.dealing import CROWD, Dealt, deal
 from evaluation.evidence.labelled_crowd import LabelledCrowd
 from evaluation.evidence.methods_table import FEWEST_WORKERS, Trial
-from evaluation.methods.aqer.scale import FEWEST_QUESTIONS
 from evaluation.methods.cells import Booleans, Integers, codes_of
 from evaluation.words.message import Message
 

@@ -10,15 +10,15 @@ from django.utils.text import capfirst
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import Labels
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import SHORT, combined_hash
+from evaluation.consensus.vectors import Embedded
 from evaluation.evidence.baselines import Corpus, methods
 from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
 from evaluation.evidence.graded.summing import summary_of
 from evaluation.evidence.graded.trust import Aside, try_methods
 from evaluation.evidence.request import FIRST_SEED
 from evaluation.flow.graded.options import GradedOptions
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import SHORT, combined_hash
-from evaluation.flow.vectors import Embedded
 from evaluation.methods.grams import Vectors
 from evaluation.models import Run, RunData
 from evaluation.options import SITE, signed

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus import AQER
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     MOHLER,
@@ -32,12 +36,8 @@ from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.light_edits import lightly_edited
 from evaluation.evidence.studies.worker_grading import SETTINGS
 from evaluation.evidence.tables import write_table
-from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress
-from evaluation.methods import AQER
-from evaluation.methods.alarms import Finding, findings, survey
+from evaluation.grading.alarms.methods import Finding, findings, survey
+from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, alarms_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 

@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress, embed
 from evaluation.evidence.baselines import Corpus, Crowd, methods
 from evaluation.evidence.corpus import CorpusVectors, corpus_of
 from evaluation.evidence.data_sets import Translations, crowdwsa_files, load_crowdwsa
@@ -15,9 +18,6 @@ from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, rows_of, score
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress, embed
 from evaluation.methods.cells import codes_of
 
 CROWDS = ("T1", "T2")

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -35,8 +37,6 @@ from evaluation.evidence.studies.resampled_crowds import (
     heard_in_all,
 )
 from evaluation.evidence.tables import write_table
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress
 from evaluation.methods.statistics.proportions import wilson_interval
 
 HEADER = (

@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus import AQER
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -26,9 +29,6 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import write_table
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress
-from evaluation.methods import AQER
 from evaluation.methods.cells import Floats
 from evaluation.methods.planner import error, similarity_to_truth, width_after
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from annotations.exchange import InputError, OutputFolder
 from annotations.exchange.graded import Labels, read_marked
+from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import methods
 from evaluation.evidence.corpus import CorpusVectors, corpus_of
-from evaluation.evidence.graded import GradedCrowds, TooLittleError, summary_of, try_methods
+from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
+from evaluation.evidence.graded.summing import summary_of
+from evaluation.evidence.graded.trust import try_methods
 from evaluation.evidence.heldout import write_choice
 from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import best_baseline
@@ -14,8 +18,6 @@ from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import HEADER, write_evidence, write_table
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.flow.graded.summary import METHODS_HEADER, method_cells
-from evaluation.flow.signatures import combined_hash, versions
-from evaluation.flow.vectors import Progress
 from evaluation.options import TERMINAL
 
 FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart, estimates_chart
-from evaluation.charts.rows import Row
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Row, estimates_chart
+from evaluation.consensus.signatures import file_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.pair_facts import Contradictions, contradictions
@@ -29,8 +31,6 @@ from evaluation.evidence.studies.pairs import (
     texts_of,
 )
 from evaluation.evidence.tables import write_charts, write_table
-from evaluation.flow.signatures import file_hash, versions
-from evaluation.flow.vectors import Progress
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.statistics.roc import auc

@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart, Series, estimates_chart, lines_chart
-from evaluation.charts.rows import Row
+from evaluation.charts.chart import Chart
+from evaluation.charts.lines import Series, lines_chart
+from evaluation.charts.rows import Row, estimates_chart
+from evaluation.consensus import AQER
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.dealing import Dealt, deal
@@ -26,8 +29,6 @@ from evaluation.evidence.methods_table import Scored, best_baseline, rows_of
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies import best_response
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence, write_table
-from evaluation.flow.vectors import Progress
-from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.undefined import or_none
 

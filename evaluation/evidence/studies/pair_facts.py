@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import AnswerStatus
+from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.evidence.studies.pairs import MinimalPair
-from evaluation.flow.facts import crowd_facts
-from evaluation.flow.facts.records import MODEL
-from evaluation.flow.inputs import Answers, ModelAnswers
+from evaluation.grading.facts.methods import Verdict
+from evaluation.grading.facts.run import crowd_facts
+from evaluation.grading.facts.run.records import MODEL
 from evaluation.methods.cells import Integers
-from evaluation.methods.facts import Verdict
 from evaluation.methods.statistics.roc import auc
 
 WORKERS = 4

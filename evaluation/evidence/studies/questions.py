@@ -11,14 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart, Series, lines_chart
+from evaluation.charts.chart import Chart
+from evaluation.charts.lines import Series, lines_chart
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import Crowd, methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.dealing import Dealt, deal
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
-from evaluation.flow.vectors import Progress
 
 COUNTS = (10, 30, 60, 87)
 TIER = 2

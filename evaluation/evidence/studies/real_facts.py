@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.inputs import Answers
 from evaluation.evidence.data_sets import StudentAnswers
 from evaluation.evidence.tables import write_table
-from evaluation.flow.facts import AskedFor, CrowdFacts, crowd_facts
-from evaluation.flow.inputs import Answers
-from evaluation.methods.facts import Verdict
+from evaluation.grading.facts.methods import Verdict
+from evaluation.grading.facts.run import AskedFor, CrowdFacts, crowd_facts
+from evaluation.grading.facts.texts import Reader
 from evaluation.methods.statistics.proportions import wilson_interval
-from evaluation.texts.facts import Reader
 
 CORRECT = "correct"
 # Shares of the answers that have to state a slot: the one in force first, then looser ones.

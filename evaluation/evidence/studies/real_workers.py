@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.answer_scores import HEADER as ANSWERS_HEADER
 from evaluation.evidence.answer_scores import AnswerMeasure, answer_measures
 from evaluation.evidence.baselines import CONTRADICTION, Method, methods
@@ -40,8 +42,6 @@ from evaluation.evidence.methods_table import best_baseline
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.real_facts import write_facts
 from evaluation.evidence.tables import write_evidence, write_table
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress
 from evaluation.methods.cells import Booleans
 
 ALL = "all"

@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
+from evaluation.consensus import AQER
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.vectors import Progress, embed
 from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
 from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import correlations, write_table
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.remedies import OutsideInformation, grade_with_remedies
-from evaluation.flow.signatures import combined_hash, file_hash, versions
-from evaluation.flow.vectors import Progress, embed
-from evaluation.methods import AQER
+from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.remedies.run import grade_with_remedies
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors
 from evaluation.methods.simulation import correlated_weak, simulate

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, case_of
+from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, alarms_of
 from evaluation.methods.grams import Vectors
-from evaluation.words.alarms import IN_PART, OF_QUESTIONS, case_of
 
 # What rings or is told of people alone, in the order of the table, and by which check it is known
 # whether there was anything to look at; None where there always is.

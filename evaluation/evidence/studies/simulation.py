@@ -12,7 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart, Series, lines_chart
+from evaluation.charts.chart import Chart
+from evaluation.charts.lines import Series, lines_chart
+from evaluation.consensus import AQER
+from evaluation.consensus.signatures import versions
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import (
     Correlations,
@@ -21,9 +25,6 @@ from evaluation.evidence.tables import (
     write_evidence,
     write_table,
 )
-from evaluation.flow.signatures import versions
-from evaluation.flow.vectors import Progress
-from evaluation.methods import AQER
 from evaluation.methods.cells import Floats
 from evaluation.methods.simulation import (
     SimulatedCrowd,

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts import Chart
+from evaluation.charts.chart import Chart
+from evaluation.consensus import AQER
+from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import GradedAnswers
@@ -28,8 +30,6 @@ from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import Correlations, EvidenceRow, as_table, write_evidence
-from evaluation.flow.vectors import Progress
-from evaluation.methods import AQER
 from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from annotations.exchange.graded import Labels
-from evaluation.flow.crowd_parameters import OF_GRADING
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.crowd_parameters import OF_GRADING
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.options import Parameters, Problem, Switch, Text, Whole, option, problem
 from evaluation.options.declaration import ADVANCED, BASIC
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from evaluation.flow.stored import RunSummary
 from evaluation.words.message import Message
@@ -47,6 +47,8 @@ class MethodRow:
     reason : why it could not be computed.
     run : options of a grading run that computes it, by name; None where no run does.
     """
+
+    renamed_keys: ClassVar = {"held": "held_out"}
 
     name: str
     kind: str

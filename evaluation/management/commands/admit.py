@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Collection
-from evaluation import recruiting
+from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
 

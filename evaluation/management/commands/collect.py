@@ -14,6 +14,7 @@ from evaluation.background.progress import duration
 from evaluation.flow.asking.options import AskOptions
 from evaluation.flow.asking.summary import AskSummary
 from evaluation.kinds import kind_named
+from evaluation.management.exporting import add_version
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.management.running import PAUSED, RunCommand, ids_of_models
 from evaluation.models import PromptVersion, Run
@@ -30,10 +31,10 @@ class Command(RunCommand):
     """Queue a run that asks models, and show how far it is."""
 
     help = (
-        "Ask registered models the latest version of the question set SET: a worker does it, this "
-        "command shows its progress and prints what came. What is stored is never asked again. "
-        "Exit code: 0 every question has an answer (empty and refused are answers), 3 some are "
-        "errors or were not asked, or Ctrl-C (the run goes on), 2 bad usage."
+        "Ask registered models the latest published version of the question set SET: a worker "
+        "does it, this command shows its progress and prints what came. What is stored is never "
+        "asked again. Exit code: 0 every question has an answer (empty and refused are answers), "
+        "3 some are errors or were not asked, or Ctrl-C (the run goes on), 2 bad usage."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,13 +43,14 @@ class Command(RunCommand):
         add = parser.add_argument
         add("--models", nargs="+", required=True, metavar="NAME", help="names of your models")
         add_option_arguments(parser, AskOptions, files=False, without=("models",))
+        add_version(parser)
         add("--dry-run", action="store_true", help="show the first request, count; send nothing")
         add("--no-wait", action="store_true", help="queue the run and end")
         add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        version = self.version(options)
+        version = self.version(options, answered=False)
         models = ids_of_models(options["models"], version.question_set)
         prompt = _prompt(options["prompt"], version.question_set)
         parameters = replace(

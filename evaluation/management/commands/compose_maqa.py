@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.files.maqa_composing import ComposingRequest, compose_file
 from evaluation.files.problem_messages import file_error
+from evaluation.maqa.composing import ComposingRequest, compose_file
 from evaluation.words.console import at_least, refused_as_bad_input, tell
 
 MOST_OPTIONS = 26

@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import OutputFolder
-from evaluation.files.multiqa.mapping import as_json, read_mapped
-from evaluation.files.multiqa.mappings import READY, mapping_of
 from evaluation.files.problem_messages import file_error
+from evaluation.multiqa.files.field_mapping import READY, load_mapping
+from evaluation.multiqa.files.mapping import convert_to_json, read_mapped
 from evaluation.words.console import at_least, refused_as_bad_input, tell
 
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         with refused_as_bad_input():
             if output.suffix != ".jsonl":
                 raise file_error(str(output), "items_not_jsonl")
-            items = read_mapped(options["file"], mapping_of(options["mapping"]), options["first"])
+            items = read_mapped(options["file"], load_mapping(options["mapping"]), options["first"])
             chosen = [item for item in items.items if item.answers]
             n_without = len(items.items) - len(chosen)
             if options["sample"] is not None and options["sample"] < len(chosen):
@@ -51,7 +51,7 @@ class Command(BaseCommand):
                     range(len(chosen)), options["sample"]
                 )
                 chosen = [chosen[at] for at in sorted(drawn)]
-            lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in as_json(chosen))
+            lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in convert_to_json(chosen))
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
         left = f"; {n_without:,} without an accepted answer left out" if n_without else ""

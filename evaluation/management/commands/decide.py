@@ -12,7 +12,7 @@ from annotations.ledger.files import decide_by_file
 from annotations.management.desk import DeskCommand, add_round
 from annotations.management.importing import USAGE
 from evaluation.options import TERMINAL
-from evaluation.paying.fairness import lines, of_kinds
+from evaluation.payments.storage.fairness import compare_rejections, format_comparisons
 
 
 class Command(DeskCommand):
@@ -51,10 +51,10 @@ class Command(DeskCommand):
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():
             self.stdout.write(line)
-        found = of_kinds(version, report.kinds)
+        found = compare_rejections(version, report.kinds)
         if found:
             self.stdout.write("Not rejected, once this is decided:")
-        for line in lines(found, TERMINAL.said):
+        for line in format_comparisons(found, TERMINAL.said):
             self.stdout.write(line)
         for message in (message for one in found for message in one.warnings):
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")

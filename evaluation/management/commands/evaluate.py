@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
-from evaluation.files.study import EndedEarlyError
 from evaluation.kinds import all_kinds
-from evaluation.management.file_commands import add_kinds
+from evaluation.management.file_commands import KindCommand, add_kinds
 from evaluation.management.option_arguments import chosen
 from evaluation.words.console import (
     BAD_INPUT,
@@ -25,7 +24,7 @@ __all__ = ["BAD_INPUT", "Command"]
 INCOMPLETE = 3
 
 
-class Command(BaseCommand):
+class Command(KindCommand):
     """Evaluate answers in files, without a database."""
 
     help = "Evaluate a file of answers; writes tables into a folder and needs no database."
@@ -33,10 +32,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the method first, a kind of run that evaluates files, then its own arguments."""
-        add_kinds(parser, {kind.name: (kind, kind.evaluate) for kind in all_kinds().values()})
+        kinds = {name: kind for name, kind in all_kinds().items() if kind.is_evaluated_on_files}
+        add_kinds(parser, {name: (kinds[name], kinds[name].evaluate) for name in self.asked(kinds)})
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Evaluate, and say what came out and where it is."""
+        from evaluation.files.study import EndedEarlyError
+
         kind = all_kinds()[options["method"]]
         assert kind.evaluate is not None  # or there would be no such method
         parameters = chosen(kind.options, options, files=True)

@@ -9,9 +9,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from evaluation.exports import ChoiceError, chosen_run
 from evaluation.exports.choosing import RECORD
-from evaluation.exports.consensus import write
+from evaluation.grading.results.consensus_files import write
+from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.management.exporting import ExportCommand
-from evaluation.reports import consensus_report
 from evaluation.words.console import BAD_INPUT, ended_by_signal, refused_as_bad_input, tell
 
 

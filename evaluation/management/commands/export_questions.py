@@ -19,6 +19,8 @@ class Command(ExportCommand):
         "import_questions reads the files back."
     )
 
+    answered = False
+
     def add_arguments(self, parser: CommandParser) -> None:
         """SET, FILE, passages."""
         super().add_arguments(parser)

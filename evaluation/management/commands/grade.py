@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.flow.parameters import REMEDIES, AqerParameters
+from evaluation.consensus.parameters import REMEDIES, AqerParameters
 from evaluation.kinds import kind_named
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
@@ -19,8 +19,9 @@ class Command(RunCommand):
     """Queue a run and show how far it is."""
 
     help = (
-        "Grade the latest version of the question set SET: a worker does it, this command shows "
-        "its progress and prints the tables. Ctrl-C leaves the run to go on."
+        "Grade the latest published version of the question set SET that has answers: a worker "
+        "does it, this command shows its progress and prints the tables. Ctrl-C leaves the run "
+        "to go on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.waves import Match, WaveError, unlink
+from annotations.answering.waves import QuestionMatch, WaveError, remove_link
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet
-from evaluation import waves
+from evaluation.waves import storage as waves
 
 IDS_SHOWN = 10
 
@@ -51,19 +51,21 @@ class Command(SetCommand):
             )
         try:
             if options["undo"]:
-                self.stdout.write(f"{question_set} is no later wave of {unlink(question_set)} now")
+                self.stdout.write(
+                    f"{question_set} is no later wave of {remove_link(question_set)} now"
+                )
                 return
             if options["earlier"]:
                 self._link(question_set, options)
             else:
-                self._say_copied(waves.bring_replies(question_set))
+                self._say_copied(waves.copy_replies(question_set))
         except WaveError as error:
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
 
     def _link(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
-        match, replies = waves.link(question_set, earlier, with_models=options["with_models"])
+        match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])
         for line in lines_of(match):
             self.stdout.write(line)
         if options["with_models"]:
@@ -77,7 +79,7 @@ class Command(SetCommand):
         )
 
 
-def lines_of(match: Match) -> list[str]:
+def lines_of(match: QuestionMatch) -> list[str]:
     """Return how the questions of two sets match, a line for each kind."""
     told = [
         (match.other_text, "with another text"),

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.waves import WaveError, next_name
+from annotations.answering.waves import WaveError, suggest_name
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet
-from evaluation import waves
+from evaluation.waves import storage as waves
 
 
 class Command(SetCommand):
@@ -41,9 +41,9 @@ class Command(SetCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it, and say what came along; exit status 2 for what will not do."""
         question_set = self.question_set(options)
-        name = next_name(question_set) if options["name"] is None else options["name"]
+        name = suggest_name(question_set) if options["name"] is None else options["name"]
         try:
-            made = waves.start(
+            made = waves.start_wave(
                 question_set, name, options["people"], with_models=options["with_models"]
             )
         except WaveError as error:

@@ -12,36 +12,35 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.writing.formats import format_of, write_table
-from annotations.ledger import bonuses, parts
-from annotations.ledger.handing_over import ledger_table
-from annotations.ledger.sending import (
+from annotations.ledger import bonuses, errors, parts
+from annotations.ledger.panel_payments import (
     WhichStudyError,
-    left_out,
-    next_parts,
+    count_left_out,
+    find_study,
+    select_next_bonuses,
+    select_next_parts,
     send_bonuses,
     send_parts,
-    study_of,
-    to_send,
 )
+from annotations.ledger.payment_lists import build_ledger_table
 from annotations.ledger.sentences import PARTS, SENDING
-from annotations.ledger.settling import settle_by_file
+from annotations.ledger.settlement import settle_by_file
 from annotations.management.desk import DeskCommand, add_round, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from annotations.panels.sentences import REPORTS
-from evaluation.management.payment_arguments import (
-    add_rule,
-    plans_parts,
-    positive_sum,
-    refuse_what_does_nothing,
-)
 from evaluation.options import TERMINAL
-from evaluation.paying import rules
-from evaluation.paying.fairness import lines
-from evaluation.paying.planning import plan_proposed
-from evaluation.paying.rule_errors import RuleError
+from evaluation.payments.arguments import (
+    add_rule_arguments,
+    check_options,
+    is_planning_parts,
+    parse_positive_sum,
+)
+from evaluation.payments.storage import rules
+from evaluation.payments.storage.fairness import format_comparisons
+from evaluation.payments.storage.rules import RuleError, plan_proposed
 
 
 class Command(DeskCommand):
@@ -83,19 +82,22 @@ class Command(DeskCommand):
             help="with --parts --send: let as many others take part there as are screened out",
         )
         parser.add_argument(
-            "--total", type=positive_sum, metavar="AMOUNT", help="with --send: the sum that you pay"
+            "--total",
+            type=parse_positive_sum,
+            metavar="AMOUNT",
+            help="with --send: the sum that you pay",
         )
         add_study(parser)
         what.add_argument("--rule", choices=tuple(rules.KINDS), help="plan bonuses by a rule")
-        add_rule(parser)
+        add_rule_arguments(parser)
         parser.add_argument("--by", metavar="USERNAME", help="who does so: stands in the ledger")
         add_round(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, and say where payments stand; exit status 2 for what will not do."""
-        refuse_what_does_nothing(options)
+        check_options(options)
         version = self.version_of(options)
-        only_parts = plans_parts(options)
+        only_parts = is_planning_parts(options)
         round_ = bonuses.PART if options["parts"] else options["round"]
         planned = (options["rule"] or only_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
@@ -117,14 +119,14 @@ class Command(DeskCommand):
                 self._propose(version, user, options)
             elif options["output"]:
                 path = options["output"]
-                table = ledger_table(bonuses.payments_of(version))
+                table = build_ledger_table(bonuses.load_payments(version))
                 write_table(path, format_of(path), table.header, table.rows)
         except (
-            *(InputError, bonuses.UnsettledError, WhichStudyError),
-            *(RuleError, bonuses.OtherAmountError, bonuses.CurrencyError),
+            *(InputError, errors.UnsettledError, WhichStudyError),
+            *(RuleError, errors.OtherAmountError, errors.CurrencyError),
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._tell(bonuses.payments_of(version))
+        self._tell(bonuses.load_payments(version))
 
     def _advance(
         self, version: QuestionSetVersion, user: Any, round_: str | None, *, confirm: bool
@@ -156,7 +158,7 @@ class Command(DeskCommand):
             self.stdout.write(f"{found.n_unscored:,} gave too few answers for a score: no bonus")
         if found.hourly is not None:
             self.stdout.write(f"pay and bonus for the median time: {found.hourly} an hour")
-        for line in lines(found.fairness, TERMINAL.said):
+        for line in format_comparisons(found.fairness, TERMINAL.said):
             self.stdout.write(line)
         for message in found.warnings:
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")
@@ -169,14 +171,14 @@ class Command(DeskCommand):
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Say what the next list would pay, or have it paid once somebody says its sum."""
-        waiting = to_send(version, options["round"])
-        for n, code in left_out(version, options["round"]):
+        waiting = select_next_bonuses(version, options["round"])
+        for n, code in count_left_out(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
         total = sum((one.amount for one in waiting), Decimal(0))
         if not waiting:
             raise CommandError(SENDING.text("no_bonus_left"), returncode=USAGE)
         currency = waiting[0].currency
-        study = study_of(version, options["study"])
+        study = find_study(version, options["study"])
         self.stderr.write(UNVERIFIED)
         if options["total"] is None:
             values = {"n": len(waiting), "total": total, "currency": currency, "study": study}
@@ -192,7 +194,7 @@ class Command(DeskCommand):
 
     def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
         """Tell who is owed a part of the pay and who is not, and plan it unless it is only told."""
-        found = parts.parts_of(version)
+        found = parts.find_owed_parts(version)
         currency = found.currency
         for kind, n, amount in found.counts:
             said = PARTS.text("owed", n=n, kind=kind, amount=amount, currency=currency)
@@ -217,7 +219,7 @@ class Command(DeskCommand):
 
     def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Say what the next request would pay, or have it paid once somebody says its sum."""
-        found = next_parts(version)
+        found = select_next_parts(version)
         if found.n_without_id:
             self.stdout.write(SENDING.text("parts_without_id", n=found.n_without_id))
         if not found.payments:
@@ -228,7 +230,7 @@ class Command(DeskCommand):
             "total": found.total,
             "currency": found.payments[0].currency,
         }
-        study = study_of(version, options["study"])
+        study = find_study(version, options["study"])
         self.stderr.write(UNVERIFIED)
         if options["total"] is None:
             self.stdout.write(SENDING.text("parts_would_be_paid", **paid, study=study))
@@ -243,12 +245,12 @@ class Command(DeskCommand):
         """Have it paid; what goes wrong is told with what it means for the money."""
         try:
             return pay()
-        except (bonuses.OtherTotalError, bonuses.NothingToSendError) as error:
+        except (errors.OtherTotalError, errors.NothingToSendError) as error:
             said = str(error) or SENDING.text("nothing_left")
             raise CommandError(said, returncode=USAGE) from error
         except NotDoneError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        except bonuses.PanelRefusedError as error:
+        except errors.PanelRefusedError as error:
             raise CommandError(SENDING.text("nothing_paid", reason=str(error))) from error
         except UnsureError as error:
             values = {"reference": error.reference, "reason": str(error)}

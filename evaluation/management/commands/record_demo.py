@@ -1,17 +1,12 @@
-"""The door to recording the demo's model answers anew."""
+"""The command ``manage.py record_demo``; `tests/benchmarks` of the checkout holds its code."""
 
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-
-from annotations import demo
 from evaluation.backends.chat.smollm2 import INSTALL
-from evaluation.backends.errors import ChatError
-from evaluation.evidence import recording
+from evaluation.management.checkout_command import CheckoutCommand
 
 
-class Command(BaseCommand):
+class Command(CheckoutCommand):
     """Ask SmolLM2-135M the demo's questions and store what it says."""
 
     help = (
@@ -19,21 +14,4 @@ class Command(BaseCommand):
         "model_answers.csv and recording.json. " + INSTALL
     )
     requires_system_checks = ()
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Where the two files go."""
-        parser.add_argument(
-            "--output",
-            type=Path,
-            default=demo.FOLDER,
-            metavar="DIR",
-            help="folder for both files (default: the demo's own, whose files are replaced)",
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Record, and say how many answers there are."""
-        try:
-            count = recording.record(options["output"], say=self.stdout.write)
-        except (recording.RecordingError, ChatError, OSError) as error:
-            raise CommandError(str(error)) from error
-        self.stdout.write(f"{count} answers recorded in {options['output']}")
+    module = "tests.benchmarks.recording_command"

@@ -14,11 +14,10 @@ from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
-from annotations.panels.groups import AskedBeforeError, make_group
+from annotations.panels.groups import RequestedBeforeError, make_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
-from evaluation.paying.inviting import ENDS, Invited, Line, invited
-from evaluation.paying.rule_errors import RuleError
-from evaluation.paying.rules import SCORE
+from evaluation.payments.storage.invitations import ENDS, Invited, ScoreThreshold, select_invited
+from evaluation.payments.storage.rules import SCORE, RuleError
 
 LONGEST_NAME = 200
 
@@ -73,8 +72,8 @@ class Command(DeskCommand):
         user = self.decider(options, version) if options["by"] is not None else None
         client = self._client(options)
         try:
-            line = Line(options["at_least"], options["end"], options["panel"])
-            found = invited(version, line)
+            line = ScoreThreshold(options["at_least"], options["end"], options["panel"])
+            found = select_invited(version, line)
         except RuleError as error:
             raise CommandError(str(error), returncode=USAGE) from error
         for told in found.lines():
@@ -136,7 +135,7 @@ class Command(DeskCommand):
             return
         try:
             key = make_group(question_set, user, client, options["workspace"], name, found.ids)
-        except (AskedBeforeError, NotDoneError) as error:
+        except (RequestedBeforeError, NotDoneError) as error:
             raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
         except UnsureError as error:
             raise CommandError(

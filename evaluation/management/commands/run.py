@@ -8,22 +8,24 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.kinds import run_kinds
+from evaluation.management.file_commands import KindCommand
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
 
 
-class Command(RunCommand):
+class Command(KindCommand, RunCommand):
     """Queue a run of a kind and show how far it is."""
 
     help = (
-        "Compute something over the latest version of the question set SET: a worker does it, "
-        "this command shows its progress and prints what it found. Ctrl-C leaves the run to go on."
+        "Compute something over the latest published version of the question set SET: a worker "
+        "does it, this command shows its progress and prints what it found. Ctrl-C leaves the "
+        "run to go on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """KIND, then SET, the options of the kind, and what to do with the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-        for kind in run_kinds().values():
+        for kind in map(run_kinds().__getitem__, self.asked(run_kinds())):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
 from annotations.exchange.reading.word_problems import as_umwp, read_word_problems
-from evaluation.flow.umwp.sampling import sample_of_problems
+from evaluation.umwp.problems import draw_problem_sample
 from evaluation.words.console import at_least, refused_as_bad_input, tell
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                     str(output), "the sample would replace the problems", "Choose another name."
                 )
             problems = read_word_problems(options["problems"]).problems
-            drawn = sample_of_problems(problems, options["size"], options["seed"])
+            drawn = draw_problem_sample(problems, options["size"], options["seed"])
             lines = (json.dumps(as_umwp(one), ensure_ascii=False) + "\n" for one in drawn)
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from evaluation.files.study import EndedEarlyError
 from evaluation.kinds import Kind, all_kinds
 from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
-from evaluation.management.file_commands import add_kinds
+from evaluation.management.file_commands import KindCommand, add_kinds
 from evaluation.management.option_arguments import chosen
 from evaluation.options.declaration import FILES
 from evaluation.words.console import Bars, printable, refused_as_bad_input, tell
@@ -32,7 +32,7 @@ def _of_files(kind: Kind) -> list[str]:
     return [name for name, option in kind.options.options().items() if FILES in option.places]
 
 
-class Command(BaseCommand):
+class Command(KindCommand):
     """Ask a model what a study needs, and evaluate its replies, without a database."""
 
     help = "Ask a language model for a study and evaluate its replies; needs no database."
@@ -40,10 +40,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the method first, a kind of run with a study, then whom to ask and how."""
-        kinds = all_kinds().values()
-        parsers = add_kinds(parser, {kind.name: (kind, kind.study) for kind in kinds})
-        for name, of_kind in parsers.items():
-            add_asking_arguments(of_kind, without=_of_files(all_kinds()[name]))
+        kinds = {name: kind for name, kind in all_kinds().items() if kind.is_studied}
+        asked = {name: (kinds[name], kinds[name].study) for name in self.asked(kinds)}
+        for name, of_kind in add_kinds(parser, asked).items():
+            add_asking_arguments(of_kind, without=_of_files(kinds[name]))
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.files.umwp_noise import NOISE_FILES, look_for_noise
+from evaluation.umwp.files import NOISE_FILES, look_for_noise
 from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
 
 SHOWN = 12

@@ -8,10 +8,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import InputError
-from evaluation.files.umwp_templates import MINING_FILES, MiningRequest, mine_files
-from evaluation.flow.umwp.mining import Mined
-from evaluation.flow.umwp.parameters import MiningParameters
 from evaluation.management.option_arguments import add_option_arguments, chosen
+from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_files
+from evaluation.umwp.options import MiningParameters
+from evaluation.umwp.run.mining import MiningResult
 from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
 from evaluation.words.reasons import in_words
 
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         tell(self.stdout, _told(mined, request.output))
 
 
-def _told(mined: Mined, output: Path) -> str:
+def _told(mined: MiningResult, output: Path) -> str:
     header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
     rows = [
         (

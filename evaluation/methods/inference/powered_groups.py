@@ -18,11 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.inference.prediction_powered import (
-    NO_SPREAD,
-    PoweredMean,
-    powered_mean,
-)
+from evaluation.methods.inference.prediction_powered import NO_SPREAD, PoweredMean, powered_mean
 from evaluation.methods.inference.weighted_mean import weigh_alike, weighted_mean
 
 # Grades of the other groups, beyond one each, from which the use of scores is learned.

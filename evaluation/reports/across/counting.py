@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotations.models import QuestionSetVersion, Submission
-from annotations.models.access import Anybody
-from evaluation.flow.parameters import AqerParameters
+from annotations.models.access import AnyUser
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.reports.lists import unarchived
@@ -22,10 +22,10 @@ SCALE = ("embedder", "similarity", "aggregation", "unit_length", "spelling")
 Scale = tuple[str, ...]
 
 
-def counting_runs(user: Anybody) -> QuerySet[Run]:
+def counting_runs(user: AnyUser) -> QuerySet[Run]:
     """Return one grading of each set whose answers the user may see, that counts for the set.
 
-    The run of record, else the newest that is done (`run_that_counts`, for all sets at once). A
+    The official run, else the newest that is done (`run_that_counts`, for all sets at once). A
     set without a grading has none. This is the only place of this room that decides it.
     """
     done = unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
@@ -85,7 +85,7 @@ class Counted:
         return len(self.runs) - len(self.comparable)
 
 
-def counted(user: Anybody) -> Counted:
+def counted(user: AnyUser) -> Counted:
     """Return the runs that count for the user, by one query."""
     rows = counting_runs(user).values(
         *("pk", "public_id", "version_id", "version__number", "finished_at"),
@@ -119,8 +119,8 @@ def _run(row: dict[str, Any]) -> CountedRun:
     )
 
 
-def answered_versions(user: Anybody) -> list[int]:
-    """Return the keys of the versions whose answers the user sees; one query."""
+def answered_versions(user: AnyUser) -> list[tuple[int, UUID, str]]:
+    """Return the versions whose answers the user sees, with their sets, by name; one query."""
     seen = Submission.objects.visible_to(user).filter(version=OuterRef("pk"))
-    versions = QuestionSetVersion.objects.filter(Exists(seen)).order_by("pk")
-    return list(versions.values_list("pk", flat=True))
+    versions = QuestionSetVersion.objects.filter(Exists(seen)).order_by("question_set__name", "pk")
+    return list(versions.values_list("pk", "question_set__public_id", "question_set__name"))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class NoteEntry:
     mine: bool
 
 
-def notes_about(thing: Any, user: Anybody) -> list[NoteEntry]:
+def notes_about(thing: Any, user: AnyUser) -> list[NoteEntry]:
     """Return the notes about a worker or a model that a user may read, newest first; one query."""
     rows = thing.notes.visible_to(user).select_related("author").order_by("-pk")
     return [

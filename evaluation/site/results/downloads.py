@@ -16,38 +16,45 @@ from django.http import (
 )
 
 from annotations.exchange.writing.formats import FORMATS, csv_chunks
-from annotations.web.downloads import attached, download
-from annotations.web.query import choice, number
-from evaluation.charts import Chart, convergence_chart, placement_chart
-from evaluation.charts.answer_map import captions
-from evaluation.charts.planner import planner_chart
-from evaluation.flow.aqer_summary import AqerSummary, summary_of
-from evaluation.kinds import RunSummary
-from evaluation.kinds.data_sheets import data_workbook, data_zip
-from evaluation.models import Run
-from evaluation.reports import answer_map, models_report, run_report
-from evaluation.reports.called import file_of
-from evaluation.reports.comparing.groups import GROUPED_BY
-from evaluation.reports.comparing.tables import pair_groups_table
-from evaluation.reports.planner import planner_report
-from evaluation.reports.spreadsheet import Table
-from evaluation.reports.tables import (
+from annotations.web.downloads import build_attachment_headers, download
+from annotations.web.query import parse_choice, parse_number
+from evaluation.charts.chart import Chart
+from evaluation.grading.results.charts.answer_map import captions
+from evaluation.grading.results.charts.convergence import convergence_chart
+from evaluation.grading.results.charts.placement import placement_chart
+from evaluation.grading.results.pages import grading_file
+from evaluation.grading.results.report.answer_map import answer_map
+from evaluation.grading.results.report.models import models_report
+from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.tables import (
     against_table,
     differences_table,
     map_table,
     question_table,
     worker_table,
 )
-from evaluation.reports.waves.tables import (
-    waves_models_table,
-    waves_people_table,
-    waves_questions_table,
+from evaluation.grading.results.views import against, comparisons, heat_map
+from evaluation.grading.results.views import question as questions
+from evaluation.grading.results.views import worker as workers
+from evaluation.grading.results.views.run import disagreement, grades, ranks
+from evaluation.grading.summary import AqerSummary, summary_of
+from evaluation.kinds import RunSummary
+from evaluation.kinds.data_sheets import data_workbook, data_zip
+from evaluation.model_comparison.report.groups import GROUPED_BY
+from evaluation.model_comparison.report.tables import pair_groups_table
+from evaluation.model_comparison.views import pair
+from evaluation.models import Run
+from evaluation.reports.called import file_of
+from evaluation.reports.planner import planner_report
+from evaluation.reports.spreadsheet import Table
+from evaluation.result_pages import kind_or_404, results_file
+from evaluation.sample_size.charts import build_planner_chart
+from evaluation.waves import views as waves
+from evaluation.waves.report.comparison import (
+    build_model_table,
+    build_question_table,
+    build_worker_table,
 )
-from evaluation.site.results import against, comparisons, heat_map, pair, waves
-from evaluation.site.results import question as questions
-from evaluation.site.results import worker as workers
-from evaluation.site.results.page import kind_or_404, results_file
-from evaluation.site.results.run import disagreement, grades, ranks
 
 # What is asked for stands in the rest of the address, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
@@ -61,15 +68,17 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     **{f"by-{by}": partial(pair.picture, by) for by in GROUPED_BY},
     "heat-map": lambda run, _: heat_map.overview_picture(run),
     "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
-    "planner": lambda run, _: planner_chart(planner_report(run)),
+    "planner": lambda run, _: build_planner_chart(planner_report(run)),
 }
 
 # Tables of graded runs that need more than the run: another one, or two models.
 ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "against": lambda request, run: against_table(against.compared(request, run)),
-    "waves-people": lambda request, run: waves_people_table(waves.compared(request, run)),
-    "waves-questions": lambda request, run: waves_questions_table(waves.compared(request, run)),
-    "waves-models": lambda request, run: waves_models_table(waves.compared(request, run)),
+    "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
+    "waves-questions": lambda request, run: build_question_table(
+        waves.load_report_or_404(request, run)
+    ),
+    "waves-models": lambda request, run: build_model_table(waves.load_report_or_404(request, run)),
     "differences": lambda request, run: differences_table(
         run, *comparisons.two_models(run, request.GET)
     ),
@@ -93,27 +102,27 @@ def chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     return _picture(run, make(run, request.GET) if make else None)
 
 
-@results_file
+@grading_file
 def worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
     """Send a worker's picture as SVG."""
     return _picture(run, workers.scores(run, workers.found(run, worker)))
 
 
-@results_file
+@grading_file
 def question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send a question's picture as SVG."""
     report = questions.found(run, question)
     return _picture(run, questions.answers(run, question, report))
 
 
-@results_file
+@grading_file
 def map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send a question's map as SVG, at the `iteration` and on the `axes` of the address."""
     report = answer_map(run, question, questions.asked_axes(request))
     if report is None:
         raise Http404("the run recorded no map of such a question")
     at = -1
-    asked = number(request.GET, "iteration", 0, 99_999_999, blank=True)
+    asked = parse_number(request.GET, "iteration", 0, 99_999_999, blank=True)
     if asked is not None:
         if asked not in report.iterations:
             raise Http404("there is no such iteration")
@@ -123,7 +132,7 @@ def map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBas
     )
 
 
-@results_file
+@grading_file
 def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send where the answers to a question stand, and the way of the consensus, as CSV."""
     questions.found(run, question)
@@ -140,7 +149,7 @@ def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
-    form = choice(request.GET, "format", FORMATS, "csv")
+    form = parse_choice(request.GET, "format", FORMATS, "csv")
     found = make(run)
     return download(FORMATS[form](found.header, found.rows), file_of(run, name), form)
 
@@ -155,14 +164,14 @@ def data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     return download(made(kind, run), file_of(run, "results"), form)
 
 
-@results_file
+@grading_file
 def worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
     """Send a worker's answers as CSV."""
     workers.found(run, worker)
     return _table(run, "worker", worker_table(run, worker))
 
 
-@results_file
+@grading_file
 def question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers to a question as CSV."""
     questions.found(run, question)
@@ -184,7 +193,7 @@ def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
     return HttpResponse(
         chart.standalone(captions),
         content_type="image/svg+xml",
-        headers=attached(f"{file_of(run, chart.name)}.svg"),
+        headers=build_attachment_headers(f"{file_of(run, chart.name)}.svg"),
     )
 
 

@@ -14,14 +14,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotations.models import Share, rights
-from annotations.web.scope import RefusedError, user_id
+from annotations.web.scope import RefusedError, get_user_id
 from evaluation.judging import Judging, ask_about, draw
 from evaluation.judging.sample import MOST_DRAWN, MOST_SEED
 from evaluation.kinds import RunSummary
 from evaluation.models import Run
 from evaluation.reports.judging import judging_report
-from evaluation.site.results.page import Context, kind_or_404, results_page
-from evaluation.site.runs import run_or_404
+from evaluation.result_pages import Context, kind_or_404, results_page, run_or_404
 
 COUNT = 40
 
@@ -88,7 +87,7 @@ def judged(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
 def _page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
     judging = _judging(run, name)
     may = rights(request.user, run.version.question_set)
-    me = user_id(request)
+    me = get_user_id(request)
     report = judging_report(run, judging)
     return {
         "title": judging.title,
@@ -114,7 +113,7 @@ def _judging(run: Run, name: str) -> Judging:
 
 
 def _form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
-    me = user_id(request)
+    me = get_user_id(request)
     shares = Share.objects.of_experts(run.version.question_set)
     people = [
         *shares.exclude(user=me).values_list("user", "user__username"),
@@ -135,7 +134,7 @@ def _asked(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> H
     experts = [int(one) for one in form.cleaned_data["experts"]]
     for expert in experts:
         ask_about(drawn, expert)
-    if experts == [user_id(request)]:
+    if experts == [get_user_id(request)]:
         return redirect("admin:judging", run.version.question_set.public_id)
     said = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"
     messages.success(request, f"Asked about {said}; experts find them on the page of the set.")

@@ -10,11 +10,10 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import resolve, reverse
 
-from annotations.web.query import number
+from annotations.web.query import parse_number
 from evaluation.kinds import Kind, RunSummary
 from evaluation.models import Run
-from evaluation.site.results.page import Context, kind_or_404, results_page
-from evaluation.site.runs import run_or_404
+from evaluation.result_pages import Context, kind_or_404, results_page, run_or_404
 
 # Rows of a table on the page; the file has all.
 SHOWN = 50
@@ -45,7 +44,7 @@ def page(request: HttpRequest, run: Run, slug: str = "") -> Context:
     for declared in kind.pages:
         if declared.slug == slug and not declared.address:
             if declared.paged is not None:
-                first = number(request.GET, "after", 0, MOST, blank=True) or 0
+                first = parse_number(request.GET, "after", 0, MOST, blank=True) or 0
                 return {**shared, "template": declared.template, **declared.paged(run, first)}
             return {**shared, "template": declared.template, **declared.context(run)}
     if slug:

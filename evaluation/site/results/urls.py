@@ -2,33 +2,33 @@
 
 from django.urls import path
 
+from evaluation.eloquent.views import show_comparison, show_texts
+from evaluation.experts.views.audit import audit
+from evaluation.experts.views.experts import experts
+from evaluation.grading.results.views.against import against
+from evaluation.grading.results.views.alarms import alarm, alarms
+from evaluation.grading.results.views.anchors import anchors
+from evaluation.grading.results.views.comparisons import comparisons
+from evaluation.grading.results.views.heat_map import heat_map
+from evaluation.grading.results.views.model import model
+from evaluation.grading.results.views.models import models
+from evaluation.grading.results.views.question import question
+from evaluation.grading.results.views.run import results
+from evaluation.grading.results.views.worker import worker
+from evaluation.model_comparison.views.pair import pair, two
+from evaluation.model_overview.views import answers, views
+from evaluation.model_overview.views import model as model_seen
+from evaluation.sample_size.views import send_plan_file, show_planner
 from evaluation.site.results import downloads, kind
-from evaluation.site.results.against import against
-from evaluation.site.results.alarms import alarm, alarms
-from evaluation.site.results.anchors import anchors
-from evaluation.site.results.audit import audit
-from evaluation.site.results.comparisons import comparisons
-from evaluation.site.results.decision import decide
-from evaluation.site.results.experts import experts
-from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.judging import judged
-from evaluation.site.results.model import model
-from evaluation.site.results.models import models
-from evaluation.site.results.noticing import replies
-from evaluation.site.results.pair import pair, two
-from evaluation.site.results.planner import plan_file, planner
-from evaluation.site.results.question import question
-from evaluation.site.results.replies import compared, texts
-from evaluation.site.results.run import results
-from evaluation.site.results.summary import summary
-from evaluation.site.results.triage import triage, triage_worker
-from evaluation.site.results.triage_accept import triage_accept, triage_accept_undo
-from evaluation.site.results.triage_apply import triage_apply, triage_file
-from evaluation.site.results.trust import trust
-from evaluation.site.results.views import answers, views
-from evaluation.site.results.views import model as model_seen
-from evaluation.site.results.waves import waves
-from evaluation.site.results.worker import worker
+from evaluation.triage.views.batches import confirm_batch, undo_batch
+from evaluation.triage.views.exclusion import send_decision_file, start_run_without_excluded
+from evaluation.triage.views.workers import review_worker, show_queue
+from evaluation.trust.views.decision import decide
+from evaluation.trust.views.summary import summary
+from evaluation.trust.views.trust import trust
+from evaluation.umwp.views import show_replies
+from evaluation.waves.views import show_wave_comparison
 
 RUN = "runs/<uuid:run>/results/"
 WORKER = f"{RUN}workers/<uuid:worker>/"
@@ -39,8 +39,8 @@ urlpatterns = [
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
     path(f"{RUN}judging/<slug:name>/", judged, name="results-judging"),
     path(f"{RUN}decision/", decide, name="results-decision"),
-    path(f"{RUN}replies/texts/", texts, name="results-reply-texts"),
-    path(f"{RUN}replies/models/", compared, name="results-reply-models"),
+    path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
+    path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
     path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),
@@ -51,29 +51,29 @@ urlpatterns = [
     ),
     path(f"{RUN}models/", models, name="results-models"),
     path(f"{RUN}models/<uuid:model>/", model, name="results-model"),
-    path(f"{RUN}noticing/", replies, name="results-noticing-replies"),
+    path(f"{RUN}noticing/", show_replies, name="results-noticing-replies"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
-    path(f"{RUN}triage/", triage, name="results-triage"),
-    path(f"{RUN}triage/apply/", triage_apply, name="results-triage-apply"),
-    path(f"{RUN}triage/accept/", triage_accept, name="results-triage-accept"),
+    path(f"{RUN}triage/", show_queue, name="results-triage"),
+    path(f"{RUN}triage/apply/", start_run_without_excluded, name="results-triage-apply"),
+    path(f"{RUN}triage/accept/", confirm_batch, name="results-triage-accept"),
     path(
         f"{RUN}triage/accept/<uuid:together>/undo/",
-        triage_accept_undo,
+        undo_batch,
         name="results-triage-accept-undo",
     ),
-    path(f"{RUN}triage/files/<slug:name>/", triage_file, name="results-triage-file"),
-    path(f"{RUN}triage/<uuid:worker>/", triage_worker, name="results-triage-worker"),
+    path(f"{RUN}triage/files/<slug:name>/", send_decision_file, name="results-triage-file"),
+    path(f"{RUN}triage/<uuid:worker>/", review_worker, name="results-triage-worker"),
     path(f"{RUN}anchors/", anchors, name="results-anchors"),
     path(f"{RUN}audit/", audit, name="results-audit"),
     path(f"{RUN}experts/", experts, name="results-experts"),
     path(f"{RUN}trust/", trust, name="results-trust"),
     path(f"{RUN}heat-map/", heat_map, name="results-heat-map"),
     path(f"{RUN}against/", against, name="results-against"),
-    path(f"{RUN}waves/", waves, name="results-waves"),
+    path(f"{RUN}waves/", show_wave_comparison, name="results-waves"),
     path(f"{RUN}summary/", summary, name="results-summary"),
-    path(f"{RUN}planner/", planner, name="results-planner"),
-    path(f"{RUN}planner/<slug:name>.<slug:form>", plan_file, name="results-plan-file"),
+    path(f"{RUN}planner/", show_planner, name="results-planner"),
+    path(f"{RUN}planner/<slug:name>.<slug:form>", send_plan_file, name="results-plan-file"),
     path(f"{RUN}views/", views, name="results-views"),
     path(f"{RUN}views/answers/", answers, name="results-views-answers"),
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),

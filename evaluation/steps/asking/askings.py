@@ -12,7 +12,7 @@ from uuid import UUID
 
 from annotations.exchange import InputError
 from annotations.models import Question, QuestionSetVersion
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.errors import ChatError
 from evaluation.flow.asking.budget import Prices
@@ -100,7 +100,7 @@ class Asking:
         return len(self.questions) * self.options.samples
 
 
-def askings_of(version: QuestionSetVersion, user: Anybody, options: AskOptions) -> list[Asking]:
+def askings_of(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Asking]:
     """Return what each model is asked, in the order of the options; see `problems_with` first."""
     questions = questions_of(version)
     found = []
@@ -114,7 +114,7 @@ def askings_of(version: QuestionSetVersion, user: Anybody, options: AskOptions) 
     return found
 
 
-def chosen_models(user: Anybody, options: AskOptions) -> list[LanguageModel]:
+def chosen_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
     """Return the models that the user may have asked, in the order of the options."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {
@@ -124,7 +124,7 @@ def chosen_models(user: Anybody, options: AskOptions) -> list[LanguageModel]:
 
 
 def prompt_for(
-    model: LanguageModel, questions: Sequence[Question], user: Anybody, options: AskOptions
+    model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
 ) -> NamedPrompt:
     """Return the prompt that is asked for, else the built-in one of the model's strategy.
 
@@ -137,7 +137,7 @@ def prompt_for(
     return built_in(PASSAGE if all(one.passage_id for one in questions) else CLOSED)
 
 
-def problems_with(version: QuestionSetVersion, user: Anybody, options: AskOptions) -> list[Problem]:
+def problems_with(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return why a run of these options cannot be: what only the database can tell.
 
     What is wrong with one model alone is no problem here, but a state of that model in the run;
@@ -163,13 +163,13 @@ def problems_with(version: QuestionSetVersion, user: Anybody, options: AskOption
 
 
 def problems_at_start(
-    version: QuestionSetVersion, user: Anybody, options: AskOptions
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
     """Return why such a run is not started: `problems_with` it, or models that are refused."""
     return problems_with(version, user, options) or refused_models(user, options)
 
 
-def refused_models(user: Anybody, options: AskOptions) -> list[Problem]:
+def refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return which models cannot be asked as they are registered, and why."""
     found = []
     for model in chosen_models(user, options):

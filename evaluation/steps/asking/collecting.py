@@ -19,6 +19,7 @@ from django.utils.text import capfirst
 from annotations.exchange.model_replies import Finish, finish_of
 from evaluation.backends.chat.completion import LIMITS
 from evaluation.backends.errors import ChatError
+from evaluation.consensus.signatures import SHORT, combined_hash, versions
 from evaluation.flow.asking.asker import End, Outcome, ask
 from evaluation.flow.asking.budget import Budget, Prices, Purse
 from evaluation.flow.asking.options import AskOptions
@@ -31,7 +32,6 @@ from evaluation.flow.asking.summary import (
     AskedModel,
     AskSummary,
 )
-from evaluation.flow.signatures import SHORT, combined_hash, versions
 from evaluation.models import LLMResponse, Run
 from evaluation.options import SITE, signed
 from evaluation.steps.asking.askings import Asking, askings_of, problems_with

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotations.exchange import InputError
-from annotations.models.access import Anybody
+from django.utils.text import capfirst
+
+from annotations.exchange import AnswerStatus, InputError
+from annotations.models.access import AnyUser
 from evaluation.backends.chat.contract import Message
 from evaluation.backends.errors import BackendError
-from evaluation.flow.asking.budget import Prices, most_completion_tokens, prompt_tokens
+from evaluation.flow.asking.budget import (
+    BYTES_A_TOKEN,
+    Prices,
+    most_completion_tokens,
+    prompt_tokens,
+)
 from evaluation.flow.asking.plan import Planned, together
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.in_turns import Round, planned_of
-from evaluation.steps.asking.kept import answered, name_of
+from evaluation.steps.asking.in_turns import Answered, Round, planned_of
+from evaluation.steps.asking.kept import StoredReply, answered, name_of
+
+LONGEST_FILLER = 1000
+"""Tokens of a reply that is not known yet, at most, where later requests show it."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,39 @@ class Foreseen:
         return None if None in costs else sum(one for one in costs if one is not None)
 
 
-def takes_of(user: Anybody, step: str, asked: Round, times: int = 1) -> Takes:
+class Foreseeing:
+    """Counts what a study asks, in place of `AskedInTurns`: nothing is sent.
+
+    Every conversation gets a reply of its own, as long as the model may write (up to
+    `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
+    of `unread` replies are ERRORs, which no study asks about again.
+    """
+
+    def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
+        self.takes: list[Takes] = []
+        self._user, self._unread = user, unread
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
+        """Count the requests of a step and return replies in place of those that will come."""
+        asked = [one for one in rounds if one.items]
+        self.takes += [takes_of(self._user, capfirst(step), one) for one in asked]
+        return [
+            {
+                (item.id, sample): self._reply(step, f"{one.model.pk} {item.id} {sample} ", one)
+                for item in one.items
+                for sample in range(item.samples)
+            }
+            for one in rounds
+        ]
+
+    def _reply(self, step: str, name: str, asked: Round) -> StoredReply:
+        if step in self._unread:
+            return StoredReply("", AnswerStatus.ERROR)
+        tokens = min(int(asked.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
+        return StoredReply(name.ljust(tokens * BYTES_A_TOKEN, "x"), AnswerStatus.TEXT)
+
+
+def takes_of(user: AnyUser, step: str, asked: Round, times: int = 1) -> Takes:
     """Return what a round takes of the models of a user.
 
     `times` counts what is sent again in other words that are not known yet: each request is

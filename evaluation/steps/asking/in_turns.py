@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from annotations.exchange import AnswerStatus, InputError
 from evaluation.backends.chat.contract import ChatModel
@@ -80,6 +80,13 @@ def planned_of(asked: Round, chat: ChatModel | None = None) -> list[Planned]:
         sent,
         seed if isinstance(seed, int) else None,
     )
+
+
+class Asks(Protocol):
+    """Asks models step by step, as `AskedInTurns` does."""
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
+        """Return all replies by round."""
 
 
 class AskedInTurns:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from statistics import fmean
 
 from annotations.models import QuestionSetVersion
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.backends.chat.contract import Message
 from evaluation.flow.asking.budget import most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.options import AskOptions
@@ -77,13 +77,13 @@ class Estimate:
 
 
 def preview(
-    version: QuestionSetVersion, user: Anybody, options: AskOptions, count: int = SHOWN
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = SHOWN
 ) -> list[Preview]:
     """Return what each model will see of the first questions; nothing is sent."""
     return [_preview(asking, count) for asking in askings_of(version, user, options)]
 
 
-def estimate(version: QuestionSetVersion, user: Anybody, options: AskOptions) -> list[Estimate]:
+def estimate(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Estimate]:
     """Return what asking each model will take; nothing is sent."""
     return [_estimate(asking) for asking in askings_of(version, user, options)]
 

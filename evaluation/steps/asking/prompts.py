@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Max
 
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.models import PromptVersion
@@ -40,7 +40,7 @@ BUILT_IN = {"closed": "Closed book", "passage": "Beside its passage"}
 """Names of the prompts that are there without a row."""
 
 
-def prompt_of(id: str, user: Anybody | None = None) -> NamedPrompt:
+def prompt_of(id: str, user: AnyUser | None = None) -> NamedPrompt:
     """Return the prompt of an id; with a user, one that this user may use.
 
     Raises UnknownPromptError.
@@ -64,7 +64,7 @@ def named(version: PromptVersion) -> NamedPrompt:
     return NamedPrompt(str(version.public_id), str(version), prompt)
 
 
-def prompts_of(user: Anybody) -> list[NamedPrompt]:
+def prompts_of(user: AnyUser) -> list[NamedPrompt]:
     """Return what a user may choose from: the built-in ones, then the latest of each stored one."""
     rows = PromptVersion.objects.visible_to(user).select_related("prompt")
     latest = rows.annotate(newest=Max("prompt__versions__number")).order_by("prompt__name", "pk")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel, Run
 from evaluation.options import SITE, Problem, problem
@@ -34,13 +34,13 @@ def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[Langua
     return [found[one] for one in wanted]
 
 
-def chosen(user: Anybody, ids: Iterable[str]) -> list[LanguageModel]:
+def chosen(user: AnyUser, ids: Iterable[str]) -> list[LanguageModel]:
     """Return the models of these ids that the user may have asked, in their order."""
     return list(_of(user, _distinct(ids)).values())
 
 
 def problems_with_models(
-    user: Anybody, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
+    user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:
     """Return what is wrong with the models that options name, each by the option it is of.
 
@@ -84,7 +84,7 @@ def _refused(model: LanguageModel, name: str) -> list[Problem]:
     ]
 
 
-def _of(user: Anybody, wanted: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+def _of(user: AnyUser, wanted: Sequence[UUID]) -> dict[UUID, LanguageModel]:
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted)}
     return {one: by_id[one] for one in wanted if one in by_id}

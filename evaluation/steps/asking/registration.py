@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from annotations.models import is_operator
-from annotations.models.access import Anybody
+from annotations.models.access import AnyUser
 from annotations.outgoing.addresses import vetting, written_address
 from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.contract import ChatModel
@@ -38,7 +38,7 @@ def options_of(model: LanguageModel) -> ModelOptions:
     )
 
 
-def problems_of(options: ModelOptions, user: Anybody) -> list[Problem]:
+def problems_of(options: ModelOptions, user: AnyUser) -> list[Problem]:
     """Return what is wrong with a registration, or not for that user to have asked.
 
     `evaluation.options.words` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
@@ -82,7 +82,7 @@ def vet() -> Vet:
     return vetting(settings.MODEL_NETWORKS)
 
 
-def _refused(options: ModelOptions, user: Anybody) -> list[Problem]:
+def _refused(options: ModelOptions, user: AnyUser) -> list[Problem]:
     spec, variable = options.spec or "", options.key_variable
     found: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
@@ -98,7 +98,7 @@ def _refused(options: ModelOptions, user: Anybody) -> list[Problem]:
     return found
 
 
-def _may_send(variable: str, url: str, user: Anybody) -> bool:
+def _may_send(variable: str, url: str, user: AnyUser) -> bool:
     if variable in OWN_SECRETS:
         return False
     return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)

@@ -1,6 +1,7 @@
-"""What the site itself keeps."""
+"""Models of the site: API tokens, invitation links, preferences."""
 
+from crowdgrade.models.invitation_links import InvitationLink
 from crowdgrade.models.preferences import Preferences, takes_single_keys
 from crowdgrade.models.tokens import ApiToken
 
-__all__ = ["ApiToken", "Preferences", "takes_single_keys"]
+__all__ = ["ApiToken", "InvitationLink", "Preferences", "takes_single_keys"]

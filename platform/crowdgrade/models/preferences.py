@@ -1,4 +1,4 @@
-"""What a person set for their own account."""
+"""Preferences of an account."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.db import models
 
 
 class Preferences(models.Model):
-    """The settings of one account; who never set anything has no row, and the defaults hold.
+    """Preferences of one account; an account without a row has the defaults.
 
-    `single_keys` says whether pages take a letter or digit by itself for a button: people who speak
-    to their computer, or who hit keys without meaning to, turn that off (WCAG 2.1.4).
+    `single_keys` : whether a single letter or digit presses a button of a page. Users of speech
+    input, and users who hit keys by mistake, turn it off (WCAG 2.1.4).
     """
 
     user = models.OneToOneField(
@@ -31,5 +31,5 @@ class Preferences(models.Model):
 
 
 def takes_single_keys(user: Any) -> bool:
-    """Whether pages take single keys for buttons for a user; by one query."""
+    """Whether single keys press buttons for a user; runs one query."""
     return not Preferences.objects.filter(user=user.pk, single_keys=False).exists()

@@ -1,4 +1,4 @@
-"""Tokens: how another program says for whom it asks."""
+"""API tokens, by which programs authenticate as a user."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from knox.settings import CONSTANTS
 from annotations.models import new_public_id
 
 PREFIX = "cg_"
-"""So that a token that was published by mistake is recognised by those who scan for them."""
+"""Secret scanners recognize a token published by mistake by this prefix."""
 
-MOST_DAYS = 366
-# `last_used_at` is not written more often: reading shall not wait for a writer of SQLite's.
-NOTED_EVERY = timedelta(minutes=10)
+MAX_DAYS = 366
+# Least time between updates of `last_used_at`: on SQLite a reader would wait for the writer.
+USE_INTERVAL = timedelta(minutes=10)
 
 
 class ApiToken(AbstractAuthToken):
-    """A token of a user, known by its SHA-512 only: 244 random bits need no slower hash.
+    """A token of a user, stored as its SHA-512; 244 random bits need no slower hash.
 
-    `token_key` is the beginning of the token, by which people tell tokens apart. Without an expiry
-    it holds until it is revoked, which deletes the row.
+    `token_key` is the beginning of the token, by which users distinguish tokens. A token without an
+    expiry is valid until it is revoked, which deletes the row.
     """
 
     public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)
@@ -58,12 +58,12 @@ class ApiToken(AbstractAuthToken):
 
     @property
     def has_expired(self) -> bool:
-        """Whether it is refused by now."""
+        """Whether the expiry has passed."""
         return self.expiry is not None and self.expiry <= timezone.now()
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the user's password was changed since: then it is refused, as sessions are."""
+        """Whether the user's password changed since the token was created, which ends it."""
         if not self.password_mark:
             return False
         user = self.user
@@ -71,17 +71,20 @@ class ApiToken(AbstractAuthToken):
         return not any(constant_time_compare(self.password_mark, mark) for mark in marks)
 
     def note_use(self) -> None:
-        """Keep when it was used last, to ten minutes."""
+        """Store the time of the last use, at most every ten minutes.
+
+        A token from before password marks gets the mark of the present password.
+        """
         now = timezone.now()
         row = ApiToken.objects.filter(pk=self.pk)
         if not self.password_mark:
             row.update(password_mark=self.user.get_session_auth_hash())
-        if self.last_used_at is None or now - self.last_used_at > NOTED_EVERY:
+        if self.last_used_at is None or now - self.last_used_at > USE_INTERVAL:
             row.update(last_used_at=now)
 
 
 def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
-    """Make a token that holds for some days (None: until it is revoked).
+    """Create a token that is valid for some days; None: until it is revoked.
 
     Returns
     -------
@@ -94,18 +97,18 @@ def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[Api
     return row, token
 
 
-def tokens_of(user: AbstractBaseUser) -> QuerySet[ApiToken]:
+def list_tokens(user: AbstractBaseUser) -> QuerySet[ApiToken]:
     """Return the user's tokens, newest first."""
-    mine = ApiToken.objects.filter(user=user.pk).select_related("user")
-    rows: QuerySet[ApiToken] = mine.order_by("-created")
-    return rows
+    rows = ApiToken.objects.filter(user=user.pk).select_related("user")
+    ordered: QuerySet[ApiToken] = rows.order_by("-created")
+    return ordered
 
 
-def token_given(token: str) -> ApiToken | None:
-    """Return the row of a token with its user, expired or not; None for one nobody has."""
-    # The digest is the primary key: what is compared is a hash, so its timing tells nothing.
+def find_token(token: str) -> ApiToken | None:
+    """Return the row of a token with its user, expired or not; None for an unknown token."""
+    # The database compares hashes, so the time it takes reveals nothing about tokens.
     rows = ApiToken.objects.select_related("user")
     if len(token) > CONSTANTS.DIGEST_LENGTH:
         return None
-    found: ApiToken | None = rows.filter(digest=hash_token(token)).first()
-    return found
+    row: ApiToken | None = rows.filter(digest=hash_token(token)).first()
+    return row

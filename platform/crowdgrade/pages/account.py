@@ -1,4 +1,4 @@
-"""One's own account: what pages do for it, its password and its tokens."""
+"""Page of the user's own account: preferences, and links to password and tokens."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from annotations.web.scope import user_id
+from annotations.web.scope import get_user_id
 from crowdgrade.models import Preferences, takes_single_keys
 
 
 class AccountForm(forms.Form):
-    """The settings."""
+    """Preferences of the account."""
 
     single_keys = forms.BooleanField(
         label="Single keys press buttons",
@@ -24,13 +24,13 @@ class AccountForm(forms.Form):
     )
 
 
-def account(request: HttpRequest) -> HttpResponse:
-    """Show the settings; they are changed by posting here."""
+def edit_account(request: HttpRequest) -> HttpResponse:
+    """Show the preferences; POST saves them."""
     if request.method == "POST":
         form = AccountForm(request.POST)
         if form.is_valid():
             Preferences.objects.update_or_create(
-                user_id=user_id(request), defaults=form.cleaned_data
+                user_id=get_user_id(request), defaults=form.cleaned_data
             )
             messages.success(request, "Saved.")
             return redirect("admin:account")

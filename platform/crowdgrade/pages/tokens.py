@@ -1,4 +1,4 @@
-"""One's own API tokens: make one, see it once, revoke it."""
+"""Pages of the user's own API tokens: list, create, revoke."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crowdgrade.models.tokens import MOST_DAYS, make_token, tokens_of
+from crowdgrade.models.tokens import MAX_DAYS, list_tokens, make_token
 
-SHOWN = 100
+MAX_TOKENS_SHOWN = 100
 
 
 class TokenForm(forms.Form):
-    """What a token is for, and how long it holds."""
+    """Name and validity of a new token."""
 
     name = forms.CharField(
         label="Name", max_length=100, help_text="What it is for, such as: lab notebook."
@@ -29,15 +29,16 @@ class TokenForm(forms.Form):
     days = forms.IntegerField(
         label="Days",
         min_value=1,
-        max_value=MOST_DAYS,
+        max_value=MAX_DAYS,
         initial=90,
-        help_text=f"After so many days it is refused; at most {MOST_DAYS}.",
+        help_text=f"After so many days it is refused; at most {MAX_DAYS}.",
     )
 
 
+# No cache may keep a page that shows a token.
 @never_cache
-def tokens(request: HttpRequest) -> HttpResponse:
-    """List one's tokens; a new one is shown in the answer to its form, and never again."""
+def manage_tokens(request: HttpRequest) -> HttpResponse:
+    """List the user's tokens; POST creates one and shows it, this once."""
     user: Any = request.user
     form = TokenForm(request.POST or None)
     token = None
@@ -47,15 +48,15 @@ def tokens(request: HttpRequest) -> HttpResponse:
                 _, token = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
             form = TokenForm()
         except IntegrityError:
-            said = "You have a token of this name."
-            form.add_error("name", ValidationError(said, "name_taken"))
+            text = "You have a token of this name."
+            form.add_error("name", ValidationError(text, "name_taken"))
     context = {
         "title": "API tokens",
         "subtitle": "With a token another program asks in your name, and sees what you see. "
         "A new password ends them all.",
         "form": form,
         "token": token,
-        "tokens": tokens_of(user)[:SHOWN],
+        "tokens": list_tokens(user)[:MAX_TOKENS_SHOWN],
     }
     return TemplateResponse(
         request, "admin/tokens.html", context, status=400 if form.errors else 200
@@ -64,9 +65,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, token_id: UUID) -> HttpResponse:
-    """Delete a token of one's own; programs that use it are refused from now on."""
+    """Delete a token of the user; programs that use it are refused from now on."""
     user: Any = request.user
-    token = get_object_or_404(tokens_of(user), public_id=token_id)
+    token = get_object_or_404(list_tokens(user), public_id=token_id)
     token.delete()
     messages.success(request, f"The token “{token.name}” is revoked.")
     return redirect("admin:tokens")

@@ -1,4 +1,4 @@
-"""What holds for the whole API: who asks, how often, how errors look, the schema and its page.
+"""REST API as a whole: authentication, rate limits, errors, schema and documentation page.
 
-The resources themselves are in the rooms' `viewsets`; `crowdgrade.api` gives them addresses.
+The resources are in the packages' `api` modules; `crowdgrade.api` lists their URLs.
 """

@@ -1,4 +1,4 @@
-"""Who asks: a token in the Authorization header."""
+"""Authentication by a token in the Authorization header."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from crowdgrade.models import ApiToken
-from crowdgrade.models.tokens import token_given
+from crowdgrade.models.tokens import find_token
 
 SCHEMES = (b"bearer", b"token")
 
@@ -17,19 +17,19 @@ SCHEMES = (b"bearer", b"token")
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer TOKEN`, or Token in place of Bearer.
 
-    Tokens are made and hashed by django-rest-knox. The header is read here: its own reader takes
-    one scheme only, fails on bytes that are no UTF-8, and deletes tokens that expired, which their
-    owner should rather see.
+    django-rest-knox creates and hashes the tokens. Its own authentication is not used: it accepts
+    one scheme only, fails on bytes that are not UTF-8, and deletes expired tokens, which their
+    owner should still see.
     """
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, ApiToken] | None:
-        """Return user and token; None where the header says nothing for us."""
+        """Return (user, token), None without such a header; raises for an invalid token."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() not in SCHEMES:
             return None
         if len(words) != 2 or not words[1].isascii():
             raise AuthenticationFailed("Write one token: Authorization: Bearer TOKEN.")
-        token = token_given(words[1].decode("ascii"))
+        token = find_token(words[1].decode("ascii"))
         if token is None:
             raise AuthenticationFailed("There is no such token; it may have been revoked.")
         if token.has_expired:
@@ -44,18 +44,18 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Return what a 401 asks for."""
+        """Return the value of WWW-Authenticate in a 401 response."""
         return 'Bearer realm="crowdgrade"'
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the schema describes it."""
+    """The security scheme of `TokenAuthentication` in the OpenAPI schema."""
 
     target_class = TokenAuthentication
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        """Return the scheme."""
+        """Return the OpenAPI security scheme."""
         return {
             "type": "http",
             "scheme": "bearer",

@@ -1,4 +1,4 @@
-"""Errors in one form: problem details (RFC 9457), whoever raised them."""
+"""Converts exceptions to problem details (RFC 9457), the one form of errors in the API."""
 
 from __future__ import annotations
 
@@ -18,16 +18,23 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from annotations.web.query import QueryError
-from annotations.web.rest.problems import KINDS, ApiProblem, Fault, Kind, bad_parameter, escaped
+from annotations.web.rest.problems import (
+    KINDS,
+    ApiProblem,
+    Fault,
+    ProblemKind,
+    build_parameter_problem,
+    escape_pointer,
+)
 from annotations.web.scope import RefusedError
-from crowdgrade.outages import Outage, outage_of
+from crowdgrade.outages import Outage, find_outage
 
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
-"""When to ask again after an outage that passes by itself."""
-BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
+"""Retry-After of an outage that ends by itself."""
+KIND_BY_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ValidationError, "invalid"),
     (exceptions.ParseError, "malformed"),
     (exceptions.NotAuthenticated, "not-authenticated"),
@@ -41,12 +48,12 @@ BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnsupportedMediaType, "unsupported-media-type"),
     (exceptions.Throttled, "throttled"),
     (RequestDataTooBig, "too-large"),
-    # Two requests at once: the other one took the place, or deleted what this one works on.
+    # Concurrent requests: the other one took the place, or deleted the row of this one.
     (IntegrityError, "conflict"),
     (ObjectDoesNotExist, "not-found"),
 )
 LOST_RACES = (IntegrityError, ObjectDoesNotExist)
-"""Errors of a request that another one overtook; they are logged, for a defect may cause one."""
+"""Errors after a concurrent request was first; logged, because a defect may cause them too."""
 OUTAGES = {
     Outage.BUSY: "Nothing was stored; send the request again in a moment.",
     Outage.LOST: "Ask again in a moment. Whether a change was stored is not known: look first, or "
@@ -55,7 +62,7 @@ OUTAGES = {
     Outage.SEALED: "The site's folder is read-only: its operator has to change that. Nothing was "
     "stored.",
 }
-# The framework's own words would only repeat the title.
+# Kinds without a detail: the framework's text would only repeat the title.
 SILENT = ("not-found", "server-error")
 REFUSALS = {
     "change": "You may see this, but not change it.",
@@ -64,57 +71,66 @@ REFUSALS = {
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the response to an exception of a view; what nobody foresaw is logged, and hidden."""
+    """Return the response to an exception of a view.
+
+    Unexpected exceptions and outages are logged; the response does not contain their text.
+    """
     request = context["request"]
-    error = in_our_form(error)
-    kind = kind_of(error)
-    outage = outage_of(error)
+    error = convert_error(error)
+    kind = classify_error(error)
+    outage = find_outage(error)
     if outage is not None:
         logger.warning("%s %s: %s (%s)", request.method, request.path, outage.value, error)
     elif isinstance(error, LOST_RACES):
         logger.error("%s %s: overtaken", request.method, request.path, exc_info=error)
     elif kind.status >= 500:
-        # As Django does for a page: to the log, and to whoever listens for it.
+        # As Django does for a page: log it and send the signal.
         logger.error("%s %s", request.method, request.path, exc_info=error)
         got_request_exception.send(sender=None, request=request._request)
-    body = document(
-        request._request, kind, detail_of(error, kind), faults_of(error), getattr(error, "more", {})
+    body = build_document(
+        request._request,
+        kind,
+        describe_error(error, kind),
+        list_faults(error),
+        getattr(error, "more", {}),
     )
-    # Also where something else was asked for, such as YAML.
+    # Problems are JSON even if the request accepts another format, such as YAML.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), MEDIA_TYPE
-    headers = headers_of(error, kind)
+    headers = build_headers(error, kind)
     response = Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
-    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.retrying`
+    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.read_retry`
     return response
 
 
-def in_our_form(error: Exception) -> Exception:
-    """Return what the web kit refuses as the API says it; everything else as it is."""
+def convert_error(error: Exception) -> Exception:
+    """Return the API's exception for a `QueryError` or `RefusedError`; others unchanged."""
     if isinstance(error, QueryError):
-        return bad_parameter(error.name, error.detail, error.code)
+        return build_parameter_problem(error.name, error.detail, error.code)
     if isinstance(error, RefusedError):
         return ApiProblem("forbidden", REFUSALS.get(error.code, str(error)))
     return error
 
 
-def kind_of(error: Exception) -> Kind:
-    """Return the kind of problem that an exception is."""
+def classify_error(error: Exception) -> ProblemKind:
+    """Return the kind of problem of an exception; "server-error" for an unknown one."""
     if isinstance(error, ApiProblem):
         return error.kind
-    if (outage := outage_of(error)) is not None:
+    if (outage := find_outage(error)) is not None:
         return KINDS[outage.value]
-    code = next((code for kind, code in BY_CLASS if isinstance(error, kind)), "server-error")
+    code = next(
+        (code for kind, code in KIND_BY_EXCEPTION if isinstance(error, kind)), "server-error"
+    )
     return KINDS[code]
 
 
-def detail_of(error: Exception, kind: Kind) -> str:
-    """Return what is to be said about this one; "" where the title says it all."""
+def describe_error(error: Exception, kind: ProblemKind) -> str:
+    """Return the detail of a problem; "" if the title says enough."""
     if kind.code in SILENT and not isinstance(error, ApiProblem):
         return ""
-    if (outage := outage_of(error)) is not None:
+    if (outage := find_outage(error)) is not None:
         return OUTAGES[outage]
     if isinstance(error, exceptions.ValidationError):
-        first = next(faults_in(error.detail), None)
+        first = next(flatten_faults(error.detail), None)
         return "" if first is None else f"{(first.pointer or '#')[2:] or 'body'}: {first.detail}"
     if isinstance(error, exceptions.Throttled):
         wait = getattr(error, "wait", None)
@@ -124,50 +140,55 @@ def detail_of(error: Exception, kind: Kind) -> str:
     return str(getattr(error, "detail", "") or "")
 
 
-def faults_of(error: Exception) -> list[Fault]:
-    """Return what is wrong, one by one."""
+def list_faults(error: Exception) -> list[Fault]:
+    """Return the single faults of an invalid request; [] for other errors."""
     if isinstance(error, ApiProblem):
         return list(error.faults)
     if isinstance(error, exceptions.ValidationError):
-        return list(faults_in(error.detail))
+        return list(flatten_faults(error.detail))
     return []
 
 
-def faults_in(detail: Any, path: str = "#") -> Iterator[Fault]:
-    """Yield the faults in the nested reasons of a serializer, each with its JSON pointer."""
+def flatten_faults(detail: Any, path: str = "#") -> Iterator[Fault]:
+    """Yield the faults in the nested errors of a serializer, each with its JSON pointer."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
-            own = key in ("non_field_errors", "detail")
-            yield from faults_in(inner, path if own else f"{path}/{escaped(str(key))}")
+            is_of_parent = key in ("non_field_errors", "detail")
+            yield from flatten_faults(
+                inner, path if is_of_parent else f"{path}/{escape_pointer(str(key))}"
+            )
     elif isinstance(detail, list):
         for index, inner in enumerate(detail):
             nested = isinstance(inner, Mapping | list)
-            yield from faults_in(inner, f"{path}/{index}" if nested else path)
+            yield from flatten_faults(inner, f"{path}/{index}" if nested else path)
     else:
         yield Fault(str(detail), pointer=path, code=getattr(detail, "code", ""))
 
 
-def headers_of(error: Exception, kind: Kind) -> dict[str, str]:
-    """Return the headers that go with a problem."""
+def build_headers(error: Exception, kind: ProblemKind) -> dict[str, str]:
+    """Return the headers of a problem's response, such as Retry-After."""
     headers = dict(getattr(error, "headers", {}))
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     wait = getattr(error, "wait", None)
     if wait is not None:
         headers["Retry-After"] = str(math.ceil(wait))
-    if (outage := outage_of(error)) is not None and outage.passes:
+    if (outage := find_outage(error)) is not None and outage.passes:
         headers["Retry-After"] = str(RETRY_SECONDS)
     return headers
 
 
-def document(
+def build_document(
     request: HttpRequest,
-    kind: Kind,
+    kind: ProblemKind,
     detail: str = "",
     faults: list[Fault] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a problem document; `type` is an address that explains the kind."""
+    """Return a problem document; `type` is a URL that explains the kind.
+
+    `more` has further members of the document.
+    """
     body: dict[str, Any] = {
         "type": request.build_absolute_uri(reverse("api:problem", args=[kind.code])),
         "code": kind.code,
@@ -183,16 +204,16 @@ def document(
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the address is the API's."""
+    """Whether the URL belongs to the API."""
     return request.path.startswith("/api/")
 
 
-def plain_problem(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the problem for an error that no view of the API saw."""
+def build_problem(request: HttpRequest, code: str) -> HttpResponse:
+    """Return the problem response to an error outside of the API's views."""
     kind = KINDS[code]
     try:
-        body = document(request, kind)
-    except Exception:  # a host that is not ours has no addresses
+        body = build_document(request, kind)
+    except Exception:  # building a URL fails for a host that is not allowed
         body = {"type": "about:blank", "code": code, "title": kind.title, "status": kind.status}
     response = JsonResponse(body, status=kind.status, content_type=MEDIA_TYPE)
     patch_vary_headers(response, ["Accept"])

@@ -1,4 +1,4 @@
-"""Examples of what is sent, put together out of an example for each name of a field."""
+"""Examples in the OpenAPI schema, built from an example value for each field name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = "https://crowdgrade.example.org/api/v1/"
 LINK = "https://crowdgrade.example.org/answer/01980000-0000-7000-8000-00000000f001/"
 TEXT = "On Plynlimon, a mountain in Wales."
 
-# By the name of the component and the field, or by the name of the field alone.
+# Keys are COMPONENT.FIELD, or FIELD for all components.
 BY_NAME: dict[str, Any] = {
     "Admission.why": "pilot",
     "Admitted.why": "pilot",
@@ -226,8 +226,8 @@ BY_NAME: dict[str, Any] = {
     "worker_name": "ada",
 }
 IDS = {"worker": WORKER, "nearest_worker": WORKER, "question": QUESTION, "model": MODEL}
-OF_FORMAT = {"date-time": TIME, "uri": ROOT, "uuid": "01980000-0000-7000-8000-00000000f001"}
-OF_TYPE: dict[str, Any] = {
+VALUE_BY_FORMAT = {"date-time": TIME, "uri": ROOT, "uuid": "01980000-0000-7000-8000-00000000f001"}
+VALUE_BY_TYPE: dict[str, Any] = {
     "string": "text",
     "integer": 1,
     "number": 0.5,
@@ -238,30 +238,34 @@ OF_TYPE: dict[str, Any] = {
 
 
 def add_examples(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """Give every schema of an object, or of one of several, an example (a hook)."""
+    """Add an example to every object schema and `oneOf` schema (a hook of drf-spectacular)."""
     schemas = result["components"]["schemas"]
     for name, schema in schemas.items():
         if "properties" in schema or "oneOf" in schema:
-            schema["examples"] = [example_of(name, schemas)]
+            schema["examples"] = [build_example(name, schemas)]
     return result
 
 
-def example_of(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
-    """Return an example of the component of that name; of several the first."""
+def build_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
+    """Return an example of a component; for `oneOf`, an example of the first alternative."""
     if one_of := schemas[name].get("oneOf"):
-        return example_of(_referred(one_of[0]), schemas)
+        return build_example(_read_reference(one_of[0]), schemas)
     plain = name.removeprefix("Patched").removesuffix("Request")
     return {
-        field: value_of(plain, field, schema, schemas)
+        field: build_value(plain, field, schema, schemas)
         for field, schema in schemas[name]["properties"].items()
     }
 
 
-def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
-    """Return an example of a field."""
+def build_value(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
+    """Return an example value of a field.
+
+    The first that applies: a referred component, an id, the default or first enum value, the value
+    by name, by format, by type.
+    """
     for choice in (schema, *schema.get("allOf", ()), *schema.get("oneOf", ())):
         if "$ref" in choice:
-            return example_of(_referred(choice), schemas)
+            return build_example(_read_reference(choice), schemas)
     types = schema.get("type", "object")
     kinds = types if isinstance(types, list) else [types]
     if schema.get("format") == "uuid" and field in IDS:
@@ -271,24 +275,24 @@ def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Sche
     if "default" in schema:
         return schema["default"]
     if "array" in kinds and "$ref" in schema["items"]:
-        return [value_of(component, field, schema["items"], schemas)]
+        return [build_value(component, field, schema["items"], schemas)]
     for name in (f"{component}.{field}", field):
-        if name in BY_NAME and ("type" not in schema or fits(BY_NAME[name], kinds)):
+        if name in BY_NAME and ("type" not in schema or is_of_type(BY_NAME[name], kinds)):
             return BY_NAME[name]
-    if "format" in schema and schema["format"] in OF_FORMAT:
-        return OF_FORMAT[schema["format"]]
-    found = OF_TYPE[next(kind for kind in kinds if kind != "null")]
-    return max(found, schema["minimum"]) if "minimum" in schema else found
+    if "format" in schema and schema["format"] in VALUE_BY_FORMAT:
+        return VALUE_BY_FORMAT[schema["format"]]
+    value = VALUE_BY_TYPE[next(kind for kind in kinds if kind != "null")]
+    return max(value, schema["minimum"]) if "minimum" in schema else value
 
 
-def _referred(schema: Schema) -> str:
+def _read_reference(schema: Schema) -> str:
     """Return the name of the component that a schema refers to."""
     return str(schema["$ref"].rpartition("/")[2])
 
 
-def fits(value: Any, kinds: list[str]) -> bool:
-    """Whether a value is of one of the types."""
-    found = {
+def is_of_type(value: Any, kinds: list[str]) -> bool:
+    """Whether a value has one of the JSON types."""
+    json_type = {
         str: "string",
         bool: "boolean",
         int: "integer",
@@ -297,4 +301,4 @@ def fits(value: Any, kinds: list[str]) -> bool:
         list: "array",
         type(None): "null",
     }[type(value)]
-    return found in kinds
+    return json_type in kinds

@@ -1,4 +1,4 @@
-"""Errors that no view saw: problem documents under /api/, Django's pages elsewhere."""
+"""Handlers of errors outside of views: problem documents below /api/, else Django's pages."""
 
 from __future__ import annotations
 
@@ -8,38 +8,41 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.views import defaults
 
-from crowdgrade.outages import outage_of
+from crowdgrade.outages import find_outage
 from crowdgrade.request_log import request_id
-from crowdgrade.rest.errors import is_api, plain_problem
-from crowdgrade.rest.outage_page import outage_page
+from crowdgrade.rest.errors import build_problem, is_api
+from crowdgrade.rest.outage_page import render_outage
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """400."""
+def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Return the response with status 400."""
     if is_api(request):
-        return plain_problem(request, "malformed")
+        return build_problem(request, "malformed")
     return defaults.bad_request(request, exception)
 
 
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """403."""
+def handle_permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Return the response with status 403."""
     if is_api(request):
-        return plain_problem(request, "forbidden")
+        return build_problem(request, "forbidden")
     return defaults.permission_denied(request, exception)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """404."""
+def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Return the response with status 404."""
     if is_api(request):
-        return plain_problem(request, "not-found")
+        return build_problem(request, "not-found")
     return defaults.page_not_found(request, exception)
 
 
-def server_error(request: HttpRequest) -> HttpResponseBase:
-    """500, or the page of an outage that came outside of a view: sessions, who is signed in."""
-    outage = outage_of(sys.exc_info()[1])
+def handle_server_error(request: HttpRequest) -> HttpResponseBase:
+    """Return the response with status 500, or the page of an outage.
+
+    An outage can occur outside of a view, such as in the middleware of sessions.
+    """
+    outage = find_outage(sys.exc_info()[1])
     if outage is not None:
-        return outage_page(request, outage)
+        return render_outage(request, outage)
     if is_api(request):
-        return plain_problem(request, "server-error")
+        return build_problem(request, "server-error")
     return HttpResponse(render_to_string("500.html", {"request_id": request_id.get()}), status=500)

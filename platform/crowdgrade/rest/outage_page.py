@@ -1,7 +1,4 @@
-"""The page of an outage: it tries again where that helps, and what was typed is not lost.
-
-Nothing is wrong with the request then; the same one a little later will do.
-"""
+"""Page of an outage: it retries if that can help, and keeps the values of a posted form."""
 
 from __future__ import annotations
 
@@ -12,29 +9,33 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
-from crowdgrade.outages import Outage, outage_of
-from crowdgrade.rest.errors import LOST_RACES, RETRY_SECONDS, is_api, plain_problem
+from crowdgrade.outages import Outage, find_outage
+from crowdgrade.rest.errors import LOST_RACES, RETRY_SECONDS, build_problem, is_api
 
 logger = logging.getLogger(__name__)
 
 
-def outage_page(request: HttpRequest, outage: Outage) -> HttpResponseBase:
-    """Return the page, with what was sent in a form that sends it again; a problem for the API."""
+def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
+    """Return the page of an outage; for the API a problem.
+
+    Status 503 if the outage ends by itself, else 507. Posted values are in a form that sends them
+    again, but for files, which a page cannot contain.
+    """
     response: HttpResponse
     if is_api(request):
-        response = plain_problem(request, outage.value)
+        response = build_problem(request, outage.value)
     else:
-        sent = request.method == "POST"
-        fields = list(_fields(request)) if sent else []
-        # A file that could not even be received is in neither.
-        received = request.content_type != "multipart/form-data" or bool(fields)
-        files = sent and (bool(request.FILES) or not received)
+        is_posted = request.method == "POST"
+        fields = list(_list_fields(request)) if is_posted else []
+        # If receiving a file failed, both fields and files are empty.
+        is_received = request.content_type != "multipart/form-data" or bool(fields)
+        has_files = is_posted and (bool(request.FILES) or not is_received)
         context = {
             "outage": outage.value,
             "address": request.get_full_path(),
-            "sent": sent,
-            "files": files,
-            "fields": [] if files else fields,
+            "sent": is_posted,
+            "files": has_files,
+            "fields": [] if has_files else fields,
             "shown": [value for name, value in fields if _is_text(name, value)],
             "seconds": RETRY_SECONDS,
             "passes": outage.passes,
@@ -44,34 +45,35 @@ def outage_page(request: HttpRequest, outage: Outage) -> HttpResponseBase:
     if outage.passes:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     response.headers["Cache-Control"] = "no-store"
-    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.retrying`
+    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.read_retry`
     return response
 
 
-def overtaken_page(request: HttpRequest, error: Exception) -> HttpResponseBase:
-    """Return 409 where another request was first, 404 where it deleted what is asked for."""
+def render_overtaken(request: HttpRequest, error: Exception) -> HttpResponseBase:
+    """Return 409 if a concurrent request was first, 404 if it deleted the row."""
     is_gone = isinstance(error, ObjectDoesNotExist)
     if is_api(request):
-        return plain_problem(request, "not-found" if is_gone else "conflict")
+        return build_problem(request, "not-found" if is_gone else "conflict")
     if is_gone:
         return HttpResponse(render_to_string("404.html"), status=404)
     return HttpResponse(render_to_string("409.html"), status=409)
 
 
-def _fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
+def _list_fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Yield name and value of the posted fields."""
     for name, values in request.POST.lists():
         for value in values:
-            # A password does not go back into a page: it is typed again.
+            # A password must not be in a page; the user types it again.
             yield name, "" if "password" in name.lower() else str(value)
 
 
 def _is_text(name: str, value: str) -> bool:
-    """Whether somebody typed it, as far as one can tell: what is worth to be seen again."""
+    """Whether a value is probably typed text, worth showing: it contains a space."""
     return " " in value.strip() and name != "csrfmiddlewaretoken"
 
 
 class OutageMiddleware:
-    """Answers for a view that met an outage."""
+    """Returns the page of an outage for a view that raised one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -83,11 +85,11 @@ class OutageMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return the page that tells it, or that another request was first; None for the rest."""
-        outage = outage_of(exception)
+        """Return the page of an outage or of a lost race; None for other exceptions."""
+        outage = find_outage(exception)
         if outage is not None:
-            return outage_page(request, outage)
+            return render_outage(request, outage)
         if isinstance(exception, LOST_RACES):
             logger.error("%s %s: overtaken", request.method, request.path, exc_info=exception)
-            return overtaken_page(request, exception)
+            return render_overtaken(request, exception)
         return None

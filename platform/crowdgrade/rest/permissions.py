@@ -1,4 +1,4 @@
-"""Who may ask at all, and how often: 429 with Retry-After beyond that."""
+"""Permission to use the API, and rate limits (429 with Retry-After)."""
 
 from __future__ import annotations
 
@@ -26,50 +26,51 @@ logger = logging.getLogger(__name__)
 
 
 class MayEnter(BasePermission):
-    """Those for whom there is a page behind the login; what they see is decided row by row."""
+    """Accounts that may sign in to the site; each view decides which rows they see."""
 
     message = "This account has no role: it makes no question sets, and none is shared with it."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Whether there is anything for the one who asks."""
+        """Whether the user may sign in to the site."""
         return may_enter(request.user)
 
 
 class CountingThrottle(SimpleRateThrottle):
-    """Counts where all processes of the site do: in files, or in CACHE_URL's Redis.
+    """Counts requests in a cache that all processes share: files, or the Redis of CACHE_URL.
 
-    While Redis does not answer, or the files cannot be written, each process counts for itself, so
-    nobody is refused because of it, and nobody may ask without bounds either. It is tried again
-    after `PAUSE` seconds, for a host that does not even refuse takes a second each time.
+    If that cache fails, each process counts alone: requests are still served, and still limited.
+    The shared cache is tried again after `PAUSE` seconds, because an unreachable host costs a
+    second each time.
     """
 
     PAUSE = 10.0
+    # On the class: after a failure all throttles of the process pause together.
     _resting_until = 0.0
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Whether the request is one of those that are allowed."""
+        """Whether the request is within the rate limit."""
         if time.monotonic() >= CountingThrottle._resting_until:
             try:
                 return super().allow_request(request, view)
             except (RedisError, OSError) as error:
-                what = "CACHE_URL" if isinstance(error, RedisError) else "CROWDGRADE_HOME"
-                logger.warning("%s does not answer, each process counts alone: %s", what, error)
+                name = "CACHE_URL" if isinstance(error, RedisError) else "CROWDGRADE_HOME"
+                logger.warning("%s does not answer, each process counts alone: %s", name, error)
                 CountingThrottle._resting_until = time.monotonic() + self.PAUSE
         self.cache = caches["process"]
         return super().allow_request(request, view)
 
 
 class AnonymousThrottle(CountingThrottle, AnonRateThrottle):
-    """By address, for those who do not say who they are."""
+    """Limit by IP address, for requests without authentication."""
 
     scope = "anonymous"
 
 
 class UserThrottle(CountingThrottle, UserRateThrottle):
-    """By user, all tokens and sessions together."""
+    """Limit by user, for all tokens and sessions together."""
 
     scope = "user"
 
 
 class UploadThrottle(CountingThrottle, ScopedRateThrottle):
-    """By user, for what a view calls its `throttle_scope`: bulk uploads."""
+    """Limit by user, for views with a `throttle_scope`, such as bulk uploads."""

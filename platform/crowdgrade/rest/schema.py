@@ -1,17 +1,34 @@
-"""The OpenAPI schema: what every operation has in common is added here."""
+"""The OpenAPI schema, with the problems that every operation may return."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from drf_spectacular.generators import SchemaGenerator
 from rest_framework import serializers
 
 from annotations.web.rest.problems import KINDS
 from crowdgrade.rest.errors import MEDIA_TYPE
 
 METHODS = ("get", "post", "put", "patch", "delete")
-# Any request may end so (403 for an account without a role); the others depend on what it is.
+# Statuses of every operation; 403 is for an account without a role.
 ALWAYS = (401, 403, 406, 429, 500)
+
+
+@cache
+def build_schema() -> Any:
+    """Return the OpenAPI schema, generated once per process: it depends only on the code."""
+    generator: Any = SchemaGenerator  # without annotations
+    return generator().get_schema(request=None, public=True)
+
+
+class CachedSchemaGenerator(SchemaGenerator):
+    """Serves the OpenAPI schema from the process's cache, because generating it takes seconds."""
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        """Return the schema, which is the same for every user."""
+        return build_schema()
 
 
 class FaultSerializer(serializers.Serializer[Any]):
@@ -44,15 +61,15 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """Give every operation the problems it may end with (a hook of drf-spectacular)."""
+    """Add to every operation the problems it may return (a hook of drf-spectacular)."""
     components = result["components"]
     components["responses"] = {
-        name_of(status): response_of(status)
+        name_response(status): describe_status(status)
         for status in sorted({k.status for k in KINDS.values()})
     }
     components["schemas"] |= {
-        "Problem": schema_of(ProblemSerializer()),
-        "Fault": schema_of(FaultSerializer()),
+        "Problem": build_serializer_schema(ProblemSerializer()),
+        "Fault": build_serializer_schema(FaultSerializer()),
     }
     components["schemas"]["Problem"]["properties"]["errors"] = {
         "type": "array",
@@ -60,17 +77,17 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     }
     for name, schema in components["schemas"].items():
         if name.endswith("Request") and "properties" in schema:
-            # A misspelt key is refused, not left out.
+            # The API refuses unknown keys, so that a misspelt key is noticed.
             schema["additionalProperties"] = False
     for path, operations in result["paths"].items():
         for method in METHODS:
             if method in operations:
-                complete(operations[method], path, method)
+                complete_operation(operations[method], path, method)
     return result
 
 
-def complete(operation: dict[str, Any], path: str, method: str) -> None:
-    """Add the problems of one operation."""
+def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:
+    """Add the problems of one operation, sorted by status."""
     statuses = set(ALWAYS)
     if "{" in path:
         statuses.add(404)
@@ -86,25 +103,25 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
         statuses |= {400, 422}
     for status in statuses:
         operation["responses"].setdefault(
-            str(status), {"$ref": f"#/components/responses/{name_of(status)}"}
+            str(status), {"$ref": f"#/components/responses/{name_response(status)}"}
         )
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def name_of(status: int) -> str:
-    """Return the name of the response with a status."""
+def name_response(status: int) -> str:
+    """Return the name of the response component of a status."""
     return f"Problem{status}"
 
 
-def response_of(status: int) -> dict[str, Any]:
-    """Return the description of all problems of a status, with an example of each."""
+def describe_status(status: int) -> dict[str, Any]:
+    """Return the response component of all problems of a status, with an example of each."""
     kinds = [kind for kind in KINDS.values() if kind.status == status]
     response: dict[str, Any] = {
         "description": "; ".join(kind.title for kind in kinds) + ".",
         "content": {
             MEDIA_TYPE: {
                 "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {kind.code: {"value": example_of(kind.code)} for kind in kinds},
+                "examples": {kind.code: {"value": build_example(kind.code)} for kind in kinds},
             }
         },
     }
@@ -114,8 +131,8 @@ def response_of(status: int) -> dict[str, Any]:
     return response
 
 
-def example_of(code: str) -> dict[str, Any]:
-    """Return a problem document of a kind."""
+def build_example(code: str) -> dict[str, Any]:
+    """Return an example problem document of a kind."""
     kind = KINDS[code]
     body: dict[str, Any] = {
         "type": f"https://crowdgrade.example.org/api/v1/problems/{code}/",
@@ -138,8 +155,8 @@ def example_of(code: str) -> dict[str, Any]:
     return body
 
 
-def schema_of(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the schema of a serializer of plain fields."""
+def build_serializer_schema(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
+    """Return the JSON schema of a serializer that has no nested fields."""
     types = {
         serializers.IntegerField: {"type": "integer"},
         serializers.URLField: {"type": "string", "format": "uri"},

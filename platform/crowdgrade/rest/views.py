@@ -1,4 +1,4 @@
-"""Pages about the API itself: its root, its schema, its documentation, its problems."""
+"""Views of the API itself: root, schema, documentation, kinds of problems, unknown URLs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotations.web.rest.problems import KINDS
-from crowdgrade.rest.errors import plain_problem
+from crowdgrade.rest.errors import build_problem
+from crowdgrade.rest.schema import CachedSchemaGenerator
 
 ROOTS = {
     "question_sets": "question-set-list",
@@ -32,17 +33,17 @@ ROOTS = {
 
 
 class OpenView(APIView):
-    """Read by anybody: it says nothing about anybody."""
+    """A view without authentication, for responses without personal data."""
 
     permission_classes = (AllowAny,)
 
 
 @extend_schema(exclude=True)
 class RootView(OpenView):
-    """Where to go from here."""
+    """The URLs of the main resources."""
 
     def get(self, request: Request) -> Response:
-        """Return the addresses of the resources."""
+        """Return the URLs of the main resources by name."""
         return Response(
             {key: request.build_absolute_uri(reverse(f"api:{name}")) for key, name in ROOTS.items()}
         )
@@ -50,10 +51,10 @@ class RootView(OpenView):
 
 @extend_schema(exclude=True)
 class ProblemView(OpenView):
-    """What a kind of problem is."""
+    """Explanation of a kind of problem."""
 
     def get(self, request: Request, code: str) -> Response:
-        """Return code, title and status."""
+        """Return code, title and status of a kind; 404 for an unknown code."""
         kind = KINDS.get(code)
         if kind is None:
             raise Http404
@@ -62,25 +63,26 @@ class ProblemView(OpenView):
 
 @extend_schema(exclude=True)
 class NowhereView(OpenView):
-    """Every address under /api/ that is none."""
+    """Unknown URLs below /api/."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Say so, whatever the method; an address without its last slash is not led on."""
+        """Raise NotFound for every method; a URL without its last slash is not redirected."""
         super().initial(request, *args, **kwargs)
         raise NotFound
 
 
 @extend_schema(exclude=True)
 class SchemaView(SpectacularAPIView):
-    """The schema as JSON, or as YAML where the request accepts application/yaml alone."""
+    """The schema as JSON; as YAML if the request accepts only application/yaml."""
 
+    generator_class = CachedSchemaGenerator
     permission_classes = (AllowAny,)
     renderer_classes = [OpenApiJsonRenderer2, OpenApiYamlRenderer2]  # noqa: RUF012
 
 
 @method_decorator(never_cache, name="dispatch")
 class DocsView(TemplateView):
-    """The schema as a page on which it can be tried, with the session of the site."""
+    """Interactive documentation of the API, which uses the session of the site."""
 
     template_name = "api/docs.html"
     http_method_names = ("get", "head")
@@ -88,7 +90,7 @@ class DocsView(TemplateView):
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Answer as the other addresses of the API do."""
-        response = plain_problem(request, "method-not-allowed")
+        """Return the problem 405, as other URLs of the API do."""
+        response = build_problem(request, "method-not-allowed")
         response["Allow"] = "GET, HEAD"
         return response

@@ -1,4 +1,4 @@
-"""The back-end named by DATABASES; Django looks for it in a module of this name."""
+"""SQLite back-end that creates private files; Django requires the module name `base`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
-from crowdgrade.home import private_folder
+from crowdgrade.home import create_private_folder
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Makes the folder (mode 700) and the file (mode 600) before it opens them.
+    """Creates the folder (mode 700) and the file (mode 600) before it opens the database.
 
-    Done here and not in the settings, so that commands that open no database leave nothing behind.
+    Not done in the settings, so that a command that opens no database creates no files.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the database file, made if it was not there."""
+        """Open the database file; create it if it does not exist."""
         name = str(conn_params["database"])
         if not self.is_in_memory_db() and not name.startswith("file:"):
             path = Path(name)
-            private_folder(path.parent)
-            # The write-ahead log and its index take over the mode of the file.
+            create_private_folder(path.parent)
+            # SQLite gives the write-ahead log and its index the mode of this file.
             path.touch(mode=0o600)
         return super().get_new_connection(conn_params)

@@ -40,8 +40,8 @@ def main(places, each):
     call_command("migrate", run_syncdb=True, verbosity=0)
     from annotations.answering import collecting
     from annotations.answering import places as seats
+    from annotations.answering.errors import AnsweringError
     from annotations.answering.links import Visitor
-    from annotations.answering.refused import AnsweringError
     from annotations.models import Assignment, Question, QuestionSet, Submission
 
     owner = User.objects.create_user("rana", is_staff=True)

@@ -1,15 +1,17 @@
 """How many people may begin through a plain link from one address, and when the next one may."""
 
+import re
 from contextlib import suppress
 
 import pytest
 from django.core.cache import caches
 
-from annotations.answering.arrivals import admit
+from annotations.answering.arrivals import count_arrival
+from annotations.answering.errors import TooManyError
 from annotations.answering.links import Visitor
 from annotations.answering.places import reserve
-from annotations.answering.refused import TooManyError
 from annotations.models import Submission
+from annotations.worker_pages.outcomes import format_duration
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def waits(collection, address, now):
     """Return the seconds that a person has to wait; 0 for one who may begin."""
     try:
-        admit(collection, address, now)
+        count_arrival(collection, address, now)
     except TooManyError as error:
         return error.seconds
     return 0
@@ -91,11 +93,22 @@ def test_a_person_beyond_the_limit_gets_429_and_one_who_has_begun_goes_on(book, 
     response = late.press()
     assert (response.status_code, late.page.outcome) == (429, "too_many")
     # The next place of the day comes 86,400 s after the first, less what this test took.
-    assert 80_000 < int(response["Retry-After"]) <= 86_400
+    seconds = int(response["Retry-After"])
+    assert 80_000 < seconds <= 86_400
+    (wait,) = re.findall(r'id="wait"[^>]*>([^<]*)<', response.content.decode())
+    hours, minutes, rest = map(int, wait.split(":"))
+    assert hours * 3600 + minutes * 60 + rest == seconds
     assert Submission.objects.count() == 1
     again = Browser(book)
     assert again.get(again.link).status_code == 200
     assert set(again.boxes) == {""}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(1, "0:00:01"), (90, "0:01:30"), (3_599, "0:59:59"), (86_400, "24:00:00")]
+)
+def test_the_time_to_wait_is_told_in_hours_minutes_and_seconds(seconds, said):
+    assert format_duration(seconds) == said
 
 
 @pytest.mark.parametrize(("signed", "n"), [(True, 3), (False, 1)])

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from annotations.answering import collecting, waves
-from annotations.answering.refused import SettingsError
+from annotations.answering.errors import SettingsError
 from annotations.models import Collection, Question, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
@@ -91,30 +91,10 @@ def test_switched_off_nobody_fails(tides):
     [
         (2, {"checks_needed": 3}, "checks_needed", "too_few_checks",
          {"needed": 3, "n": 2}),
-        (1, {"checks_needed": 2}, "checks_needed", "too_few_checks",
-         {"needed": 2, "n": 1}),
         (0, {"checks_needed": 1}, "checks_needed", "too_few_checks",
          {"needed": 1, "n": 0}),
         (2, {"checks_needed": -1}, "checks_needed", "checks_needed_out_of_range",
          {"least": 0, "most": 100_000}),
-        (2, {"checks_needed": 1, "code_done": "A", "code_failed_checks": "A"},
-         "code_failed_checks", "code_failed_checks_not_unique", {}),
-        *(
-            (2, {name: "A", "code_failed_checks": "A"}, "code_failed_checks",
-             "code_failed_checks_not_unique", {})
-            for name in ("code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen")
-        ),
-        (2, {"screened_out_pay": 1}, "pay", "part_without_pay", {}),
-        (2, {"pay": 1, "currency": "GBP", "failed_checks_pay": 1}, "failed_checks_pay",
-         "part_not_less", {}),
-        (2, {"pay": 1, "currency": "GBP", "screened_out_pay": 0}, "screened_out_pay",
-         "part_not_positive", {}),
-        (
-            2,
-            {"pay": 2, "currency": "GBP", "screened_out_pay": 1, "code_screened_out": "A",
-             "code_too_late": "A"},
-            "code_screened_out", "code_screened_out_not_unique", {},
-        ),
     ],
 )  # fmt: skip
 def test_what_will_not_do_is_refused_by_field_and_publishes_nothing(

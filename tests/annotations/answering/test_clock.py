@@ -24,6 +24,18 @@ def set_back(monkeypatch):
     return change
 
 
+def test_a_place_is_kept_anew_from_30_seconds_after_its_worker_was_seen(tides, monkeypatch):
+    Browser(published(tides, reservation_minutes=10)).begin()
+    submission = Submission.objects.get()
+    seen = submission.last_seen_at
+    for seconds, noted in ((29.9, seen), (30, seen + timedelta(seconds=30))):
+        monkeypatch.setattr(timezone, "now", lambda after=seconds: seen + timedelta(seconds=after))
+        places.keep_place(submission)
+        stored = Submission.objects.get()
+        assert stored.last_seen_at == noted
+        assert stored.reserved_until == noted + timedelta(minutes=10)
+
+
 def test_a_reading_ends_no_earlier_than_it_began(tides, set_back):
     ada = Browser(published(tides))
     ada.begin()
@@ -41,7 +53,7 @@ def test_who_hands_in_after_the_clock_went_back_hands_in(tides, set_back):
     ada.begin()
     ada.until("review")
     set_back()
-    assert places.holds_place(Submission.objects.get())
+    assert places.has_place(Submission.objects.get())
     ada.press()
     submission = Submission.objects.get()
     assert submission.state == "submitted"

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 
 from annotations.answering.finishing import withdraw
-from annotations.answering.links import token_of
-from annotations.ledger.appealing import LONGEST, answer
-from annotations.ledger.deciding import decide
+from annotations.answering.links import build_token
+from annotations.ledger.appeals import LONGEST, answer_appeal
+from annotations.ledger.decisions import decide
 from annotations.models import Appeal, Submission
 from tests.annotations.answering.browser import Browser
 
@@ -30,7 +30,7 @@ def of(worker="ada"):
 
 
 def page_of(worker="ada", name="decision"):
-    return reverse(f"worker:{name}", args=[token_of(of(worker))])
+    return reverse(f"worker:{name}", args=[build_token(of(worker))])
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_an_empty_or_too_long_text_is_told_and_not_lost(ada):
 @pytest.mark.parametrize(("approve", "decision"), [(True, "approved"), (False, "rejected")])
 def test_the_answer_is_read_on_the_same_page(ada, rana, approve, decision):
     ada.post(page_of(), {"appeal": SAID})
-    answer(Appeal.objects.get(), rana, "We looked at it again.", approve=approve)
+    answer_appeal(Appeal.objects.get(), rana, "We looked at it again.", approve=approve)
     ada.get(page_of())
     assert "We looked at it again." in ada.page.words
     assert ada.page.decision == decision
@@ -128,7 +128,7 @@ def test_work_that_is_looked_at_again_says_so_and_takes_no_text(ada, rana):
 
 def test_withdrawing_takes_the_text_and_its_answer_along(ada, rana):
     ada.post(page_of(), {"appeal": SAID})
-    answer(Appeal.objects.get(), rana, "We looked at it again.", approve=False)
+    answer_appeal(Appeal.objects.get(), rana, "We looked at it again.", approve=False)
     withdraw(of())
     assert not Appeal.objects.exists()
     ada.get(page_of())

@@ -6,8 +6,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.answering import assistive, devices
-from annotations.answering.links import Visitor, token_of
-from annotations.answering.monitor import collecting_now
+from annotations.answering.links import Visitor, build_token
+from annotations.answering.monitor import load_collection_status
 from annotations.answering.places import reserve
 from annotations.exchange.importing import import_answers
 from annotations.models import Response, Submission
@@ -59,22 +59,24 @@ def book(tides):
     ],
 )
 def test_what_a_browser_says_of_itself_is_one_of_three_kinds_or_not_known(said, kind):
-    assert devices.kind_of({"User-Agent": said}) == kind
+    assert devices.detect_device({"User-Agent": said}) == kind
 
 
 def test_a_browser_that_says_it_is_mobile_is_believed_before_anything_else():
-    assert devices.kind_of({"Sec-CH-UA-Mobile": "?1", "User-Agent": WINDOWS}) == "phone"
-    assert devices.kind_of({"Sec-CH-UA-Mobile": "?0", "User-Agent": SAMSUNG_TABLET}) == "tablet"
-    assert devices.kind_of({"Sec-CH-UA-Mobile": "?1"}) == "phone"
-    assert devices.kind_of({"Sec-CH-UA-Mobile": "?0"}) == ""
+    assert devices.detect_device({"Sec-CH-UA-Mobile": "?1", "User-Agent": WINDOWS}) == "phone"
+    assert (
+        devices.detect_device({"Sec-CH-UA-Mobile": "?0", "User-Agent": SAMSUNG_TABLET}) == "tablet"
+    )
+    assert devices.detect_device({"Sec-CH-UA-Mobile": "?1"}) == "phone"
+    assert devices.detect_device({"Sec-CH-UA-Mobile": "?0"}) == ""
 
 
 def test_another_kind_makes_it_several_and_one_that_is_not_known_changes_nothing():
-    assert devices.joined("phone", "computer") == "several"
-    assert devices.joined("several", "phone") == "several"
-    assert devices.joined("phone", "phone") == "phone"
-    assert devices.joined("phone", "") == "phone"
-    assert devices.joined("", "phone") == ""
+    assert devices.merge_devices("phone", "computer") == "several"
+    assert devices.merge_devices("several", "phone") == "several"
+    assert devices.merge_devices("phone", "phone") == "phone"
+    assert devices.merge_devices("phone", "") == "phone"
+    assert devices.merge_devices("", "phone") == ""
 
 
 def on(made, said, worker="ada"):
@@ -103,12 +105,12 @@ def test_it_is_kept_with_the_agreement_and_compared_at_the_end(book, before, aft
     ada.get(ada.link)
     assert not Submission.objects.exists()  # looking keeps nothing
     agree(ada)
-    assert kept()[0] == devices.kind_of({"User-Agent": before})
+    assert kept()[0] == devices.detect_device({"User-Agent": before})
     ada.press()
     assert "/review/" in ada.address
     end = on(book, after)
     end.get(ada.address)
-    assert kept()[0] == devices.kind_of({"User-Agent": before})
+    assert kept()[0] == devices.detect_device({"User-Agent": before})
     end.press()
     assert Submission.objects.get().state == "submitted"
     assert kept()[0] == device
@@ -156,7 +158,7 @@ def test_the_pages_tell_what_is_kept_and_why(book):
 
 
 def data_page(browser, **form):
-    address = f"/answer/at/{token_of(Submission.objects.get())}/data/"
+    address = f"/answer/at/{build_token(Submission.objects.get())}/data/"
     return browser.post(address, form) if form else browser.get(address)
 
 
@@ -164,7 +166,7 @@ def said_now(browser):
     """What the page of one's data tells of what was just said."""
     assert 'role="status"' in browser.response.content.decode()
     context = browser.response.context
-    return {name: context[name] for name in ("was_said", "is_assistive", "is_uncounted")}
+    return {name: context[name] for name in ("was_stated", "is_assistive", "is_uncounted")}
 
 
 def test_who_says_nothing_or_wants_no_counting_has_not_said_it(book):
@@ -185,14 +187,14 @@ def test_it_can_be_said_and_taken_back_later_also_after_the_end(book):
     ada = agree(Browser(book))
     data_page(ada, do="assistive", assistive="yes")
     assert kept()[1:] == (True, True)
-    assert said_now(ada) == {"was_said": True, "is_assistive": True, "is_uncounted": True}
+    assert said_now(ada) == {"was_stated": True, "is_assistive": True, "is_uncounted": True}
     ada.get(ada.link)
     ada.press()
     ada.press()
     assert Submission.objects.get().state == "submitted"
     data_page(ada, do="assistive")
     assert kept()[1:] == (False, True)  # what is not counted stays so until they say otherwise
-    assert said_now(ada) == {"was_said": True, "is_assistive": False, "is_uncounted": True}
+    assert said_now(ada) == {"was_stated": True, "is_assistive": False, "is_uncounted": True}
     assert 'name="assistive" value="yes" checked' not in ada.response.content.decode()
 
 
@@ -219,14 +221,14 @@ def test_a_set_that_does_not_count_marks_nobody_by_it(tides):
 def test_who_withdraws_leaves_neither_and_cannot_say_it_any_more(book):
     ada = agree(on(book, IPHONE), assistive="yes")
     assert kept()[:2] == ("phone", True)
-    ada.get(f"/answer/at/{token_of(Submission.objects.get())}/withdraw/")
+    ada.get(f"/answer/at/{build_token(Submission.objects.get())}/withdraw/")
     ada.press()
     assert Submission.objects.get().withdrawn_at is not None
     assert kept()[:2] == ("", False)
     data_page(ada)
     assert "use-assistive" not in ada.response.content.decode()
     data_page(ada, do="assistive", assistive="yes")
-    assistive.note(Submission.objects.get(), used=True)
+    assistive.record_use(Submission.objects.get(), used=True)
     assert kept()[:2] == ("", False)
 
 
@@ -245,13 +247,13 @@ def test_the_database_keeps_neither_of_who_is_gone_or_came_in_a_file(book):
 def test_the_monitor_counts_devices_and_says_nothing_before_one_is_known(tides):
     book = published(tides, protocol="open", questions_per_worker=1, places=4)
     Browser(book, "old").begin()
-    assert collecting_now(book.collection).devices == []
+    assert load_collection_status(book.collection).devices == []
     for name in ("ada", "ben"):
         agree(on(book, IPHONE, name))
     cleo = agree(on(book, WINDOWS, "cleo"))
     cleo.press()
     cleo.press()
-    now = collecting_now(book.collection).as_dict()
+    now = load_collection_status(book.collection).as_dict()
     assert now["devices"] == [
         {"device": "phone", "began": 2, "submitted": 0},
         {"device": "computer", "began": 1, "submitted": 1},

@@ -3,12 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 
-from annotations.answering import drafts, places
-from annotations.answering.links import token_of
+from annotations.answering import drafts, finishing, links, places
+from annotations.answering.links import build_token
 from annotations.models import OtherText, Question, Response, Submission
+from annotations.worker_pages import visit
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
 
@@ -108,7 +109,7 @@ def draft(text, revision, tab="", status=200):
     question = submission.assignments.get().question
     data = {"question": str(question.public_id), "text": text, "revision": revision, "tab": tab}
     response = Client(enforce_csrf_checks=True).post(
-        f"/answer/at/{token_of(submission)}/draft/", data
+        f"/answer/at/{build_token(submission)}/draft/", data
     )
     assert response.status_code == status, response.content
     return response.json()
@@ -145,7 +146,7 @@ def test_a_tab_whose_text_becomes_the_answer_leaves_none_beside(ada):
 
 
 def test_drafts_of_nothing_known_are_refused(ada):
-    address = f"/answer/at/{token_of(Submission.objects.get())}/draft/"
+    address = f"/answer/at/{build_token(Submission.objects.get())}/draft/"
     for data in ({}, {"question": "x", "text": "y"}, {"text": "y"}):
         response = Client().post(address, data)
         assert (response.status_code, response.json()) == (400, {"saved": False})
@@ -182,13 +183,13 @@ def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
     def send(tab, text):
         return drafts.save(submission, question, text, 0, tab=tab, take_over=False).outcome
 
-    said = [send(f"tab {n}", f"text {n}") for n in range(drafts.MOST_OTHERS + 5)]
-    most = drafts.MOST_OTHERS
+    said = [send(f"tab {n}", f"text {n}") for n in range(drafts.MAX_OTHER_TEXTS + 5)]
+    most = drafts.MAX_OTHER_TEXTS
     assert said == [drafts.BOTH_KEPT] * most + [drafts.NOT_STORED] * 5
     assert send("tab 3", "more of text 3") == drafts.BOTH_KEPT  # its own place
     assert OtherText.objects.count() == most
     # What the worker saw and left gives its place to a new one; the answer itself is never full.
-    drafts.settle(submission, [OtherText.objects.order_by("pk").first().pk])
+    drafts.settle_other_texts(submission, [OtherText.objects.order_by("pk").first().pk])
     assert send("another tab", "another") == drafts.BOTH_KEPT
     assert send("one more tab", "one more") == drafts.NOT_STORED
     refused = drafts.save(submission, question, "by a form of old", 0)
@@ -199,8 +200,36 @@ def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
 
 
 def test_made_up_sessions_are_stored_in_a_bounded_number(ada):
-    for n in range(places.MOST_SESSIONS + 5):
+    for n in range(places.MAX_SESSIONS + 5):
         places.note_session(
             Submission.objects.get(), SimpleNamespace(session_id=f"s{n}", study_id="")
         )
-    assert Submission.objects.get().panel_sessions.count() == places.MOST_SESSIONS
+    assert Submission.objects.get().panel_sessions.count() == places.MAX_SESSIONS
+
+
+def test_requests_that_meet_a_withdrawal_say_withdrawn_and_not_unknown(ada, monkeypatch):
+    """Each request reads the submission, then another one withdraws it, then it goes on."""
+    submission = Submission.objects.get()
+    seat, field = build_token(submission), next(iter(ada.page.form["texts"]))
+    own_pages = {
+        "draft": {"question": field.removeprefix("answer-"), "text": "north", "revision": "0"},
+        "page/1": {field: "north"},
+        "review": {},
+    }
+
+    def read_then_withdraw(token):
+        read = links.find_submission(token)
+        with transaction.atomic():
+            finishing.withdraw(Submission.objects.get())
+        return read
+
+    monkeypatch.setattr(visit, "find_submission", read_then_withdraw)
+    statuses = {}
+    for name, data in own_pages.items():
+        before = transaction.savepoint()
+        response = Client().post(f"/answer/at/{seat}/{name}/", data)
+        statuses[name] = response.status_code
+        if name == "draft":
+            assert response.json() == {"saved": False, "ended": "withdrawn"}
+        transaction.savepoint_rollback(before)
+    assert statuses == {"draft": 410, "page/1": 409, "review": 409}

@@ -14,11 +14,16 @@ from django.test import override_settings
 from django.urls import reverse
 from django.utils import translation
 
-from annotations.answering.languages import language_of, offered, said_of, spoken
+from annotations.answering.languages import (
+    choose_interface_language,
+    describe_interface_language,
+    list_interface_languages,
+    resolve_interface_language,
+)
 from annotations.answering.sentences import FRAME
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.worker_pages.questions import Field
-from annotations.worker_pages.showing import too_long
+from annotations.worker_pages.rendering import format_too_long
 from tests.annotations.answering.conftest import published
 
 LOCALES = settings.LOCALE_PATHS[0]
@@ -185,7 +190,7 @@ def three():
     ],
 )
 def test_pages_speak_the_language_of_the_texts_where_they_can(tag, language):
-    assert spoken(tag) == language
+    assert resolve_interface_language(tag) == language
 
 
 def version(language):
@@ -194,13 +199,17 @@ def version(language):
 
 @pytest.mark.usefixtures("three")
 def test_a_requester_is_told_which_language_the_pages_will_have():
-    assert offered() == "Arabic (ar), English (en), German (de)"
-    assert said_of(version("de-CH")) == FRAME.text("same_language", frame="German")
-    assert said_of(version("")) == FRAME.text("language_missing", frame="English")
-    assert said_of(version("sw")) == FRAME.text(
-        "not_translated", frame="English", language="sw", offered=offered()
+    assert list_interface_languages() == "Arabic (ar), English (en), German (de)"
+    assert describe_interface_language(version("de-CH")) == FRAME.text(
+        "same_language", frame="German"
     )
-    assert language_of(version("ar")) == "ar"
+    assert describe_interface_language(version("")) == FRAME.text(
+        "language_missing", frame="English"
+    )
+    assert describe_interface_language(version("sw")) == FRAME.text(
+        "not_translated", frame="English", language="sw", offered=list_interface_languages()
+    )
+    assert choose_interface_language(version("ar")) == "ar"
 
 
 def test_the_editor_and_the_publishing_page_say_it(client, tides, rana):
@@ -215,14 +224,14 @@ def test_the_editor_and_the_publishing_page_say_it(client, tides, rana):
     page = client.get(reverse("admin:collecting", args=[tides.public_id])).content.decode()
     assert arabic in page
     page = client.get(reverse("admin:editor-texts", args=[tides.public_id])).content.decode()
-    assert offered() in page
+    assert list_interface_languages() in page
 
 
 def test_numbers_are_written_as_the_language_writes_them():
     said = {}
     for language in ("en", "de", "ar"):
         with translation.override(language):
-            said[language] = Field(None, 1, 1500).most_said, too_long("x" * 2345, 1500)
+            said[language] = Field(None, 1, 1500).formatted_most, format_too_long("x" * 2345, 1500)
     assert said["en"][0] == "1,500"
     assert said["de"] == (
         "1.500",

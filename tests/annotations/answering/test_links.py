@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotations.answering import links
-from annotations.answering.links import token_of
+from annotations.answering.links import build_token
 from annotations.models import Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -59,7 +59,7 @@ def test_anonymous_people_are_known_by_their_browser_where_they_may_come(tides):
     first = submission()
     assert first.worker.external_id.startswith("anonymous-")
     browser.get(browser.link)
-    assert f"/{token_of(first)}/" in browser.address
+    assert f"/{build_token(first)}/" in browser.address
     other = Browser(made)
     other.link = browser.link
     other.begin()
@@ -68,10 +68,10 @@ def test_anonymous_people_are_known_by_their_browser_where_they_may_come(tides):
 
 def test_where_links_are_signed_an_id_cannot_be_changed(tides):
     made = published(tides, protocol="open", signed=True)
-    link = links.signed_link(made.collection, "ada & co")
+    link = links.build_signed_link(made.collection, "ada & co")
     path = link.removeprefix(made.collection.base_url)
     assert Page(Client().get(path).content.decode()).form is not None
-    assert Client().get(path.replace("ada", "eve")).status_code == 403
+    assert Client().get(path.replace("ID=ada", "ID=eve")).status_code == 403
     assert Client().get(path.partition("&signature")[0]).status_code == 403
     elsewhere = published(made_set(tides.owner, "other"), signed=True).collection
     foreign = path.replace(str(made.collection.public_id), str(elsewhere.public_id))
@@ -81,7 +81,7 @@ def test_where_links_are_signed_an_id_cannot_be_changed(tides):
 def test_nobody_comes_to_the_pages_of_somebody_else(book):
     browser = Browser(book)
     browser.begin()
-    seat = token_of(submission())
+    seat = build_token(submission())
     name, _, signature = seat.partition(".")
     forged = [
         *(f"{name}.{signature[:-1]}x", name, f"{name}.", f".{signature}", "x.y", "%07.y"),

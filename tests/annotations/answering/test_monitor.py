@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.answering import collecting, monitor, stages
-from annotations.answering.monitor import collecting_now
-from annotations.answering.refused import SettingsError
+from annotations.answering.errors import SettingsError
+from annotations.answering.monitor import load_collection_status
 from annotations.ledger import bonuses
-from annotations.ledger.deciding import decide
+from annotations.ledger.decisions import decide
 from annotations.models import (
     Assignment,
     Collection,
@@ -38,12 +38,12 @@ def recall(tides):
 
 
 def where(made, worker="ada"):
-    one = monitor.people(made.collection).get(worker__external_id=worker)
-    return stages.where(monitor.with_where(made.collection, [one])[0])
+    one = monitor.select_participants(made.collection).get(worker__external_id=worker)
+    return stages.describe_stage(monitor.load_with_stages(made.collection, [one])[0])
 
 
 def told(made):
-    return [(at.words, at.people) for at in collecting_now(made.collection).stages]
+    return [(at.words, at.people) for at in load_collection_status(made.collection).stages]
 
 
 def seen_last(minutes_ago, **which):
@@ -56,7 +56,7 @@ def seen_last(minutes_ago, **which):
 def test_where_somebody_is_follows_them_from_consent_to_the_end(recall):
     ada = Browser(recall)
     ada.get(ada.link)
-    assert collecting_now(recall.collection).began == 0  # looking is not taking part
+    assert load_collection_status(recall.collection).began == 0  # looking is not taking part
     ada.press()
     assert where(recall) == stages.Stage.AGREED.label
     ada.press()  # open the passage
@@ -111,7 +111,7 @@ def test_who_left_is_told_with_where(recall):
     for _ in range(4):  # opens, has read, answers, opens the second passage
         dan.press()
     seen_last(30, worker__external_id__in=["ada", "ben", "dan"])
-    now = collecting_now(recall.collection)
+    now = load_collection_status(recall.collection)
     assert [(one.stage, one.number, one.people, one.began) for one in now.left] == [
         ("agreed", 0, 2, 4),
         ("reading", 2, 1, 4),
@@ -120,7 +120,7 @@ def test_who_left_is_told_with_where(recall):
     assert where(recall, "dan") == "out of time while reading passage 2"
     dan.get(dan.address)  # comes back
     dan.press()
-    assert [one.people for one in collecting_now(recall.collection).left] == [2]
+    assert [one.people for one in load_collection_status(recall.collection).left] == [2]
 
 
 def test_who_does_not_agree_is_counted_and_nothing_of_them_is_stored(recall):
@@ -129,7 +129,7 @@ def test_who_does_not_agree_is_counted_and_nothing_of_them_is_stored(recall):
     ada.post(ada.address, {"do": "decline"})
     ada.post(ada.address, {"do": "decline"})
     recall.collection.refresh_from_db()
-    assert collecting_now(recall.collection).declined == 2
+    assert load_collection_status(recall.collection).declined == 2
     assert not Submission.objects.exists()
     assert not Worker.objects.exists()
 
@@ -154,14 +154,14 @@ def finished(made, minutes):
 def test_quartiles_are_those_of_the_minutes_that_people_took(recall):
     for minutes in (4, 8, 10, 20):
         finished(recall, minutes)
-    of = collecting_now(recall.collection).minutes
+    of = load_collection_status(recall.collection).minutes
     # Places 0.75, 1.5 and 2.25 of 0 to 3: 4 + .75 * 4, (8 + 10) / 2, 10 + .25 * 10.
     assert (of.low, of.median, of.high) == (
         pytest.approx(7),
         pytest.approx(9),
         pytest.approx(12.5),
     )
-    assert collecting_now(recall.collection).median_minutes == 9.0
+    assert load_collection_status(recall.collection).median_minutes == 9.0
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_minutes_of_a_question_are_the_median_of_who_is_done(recall, minutes
             shown_at=now - timedelta(minutes=lasted),
             answered_at=now,
         )
-    rows = {row.question.pk: row.minutes for row in monitor.fewest_answers(recall.collection)}
+    rows = {row.question.pk: row.minutes for row in monitor.list_least_answered(recall.collection)}
     assert rows[question.pk] == pytest.approx(median)
     assert sum(value is not None for value in rows.values()) == 1
 
@@ -193,7 +193,7 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
         panel_fee=Decimal("33.33"),
         least_hourly_pay=Decimal("9.00"),
     )
-    of = collecting_now(made.collection).money
+    of = load_collection_status(made.collection).money
     assert (of.so_far, of.hourly, of.is_too_little) == (0, None, False)
     # Each costs 3 * 1.3333 = 3.9999; all ten 39.999.
     assert of.at_the_end == Decimal("40.00")
@@ -201,15 +201,16 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
         finished(made, minutes)
     gone = finished(made, 50)
     Submission.objects.filter(pk=gone.pk).update(state="returned", withdrawn_at=timezone.now())
-    of = collecting_now(made.collection).money
+    of = load_collection_status(made.collection).money
     # Four were paid, one of whom withdrew: 4 * 3.9999 = 15.9996, and 7 of 10 places are left.
     assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("16.00"), Decimal("44.00"))
     assert of.hourly == Decimal("7.50")  # 3 for 24 minutes, without the fee
     assert of.is_too_little
+    assert load_collection_status(made.collection).as_dict()["money"] == of.as_dict()
     collecting.set_state(made.collection, "closed")
-    assert collecting_now(made.collection).money.at_the_end == Decimal("16.00")
+    assert load_collection_status(made.collection).money.at_the_end == Decimal("16.00")
     collecting.change(made.collection, least_hourly_pay=Decimal("7.50"))
-    assert not collecting_now(made.collection).money.is_too_little
+    assert not load_collection_status(made.collection).money.is_too_little
 
 
 def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
@@ -223,7 +224,7 @@ def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
     # The panel has paid eve: what is decided here comes too late for her.
     decide(eve, rana, "reject", "OTHER", REASON)
     stands(eve, "APPROVED")
-    of = collecting_now(made.collection).money
+    of = load_collection_status(made.collection).money
     # Of six all but ada and cy: 4 x 2.00 x 1.25; four places are left, and those two are not.
     assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("10.00"), Decimal("20.00"))
 
@@ -233,7 +234,7 @@ def test_bonuses_are_not_in_the_cost(tides, rana):
     ada = finished(made, 10)
     bonuses.plan(made.version, {ada.pk: Decimal("1.50")}, rana)
     bonuses.confirm(made.version, rana)
-    of = collecting_now(made.collection).money
+    of = load_collection_status(made.collection).money
     assert (of.paid, of.parts, of.so_far) == (1, 0, Decimal("2.00"))
 
 
@@ -319,10 +320,12 @@ def test_five_thousand_people_cost_as_many_queries_as_five(rana):
         Worker.objects.all().filter(external_id__startswith="w").update(panel=f"before {n}")
         crowd(made, n)
         with CaptureQueriesContext(connection) as asked:
-            now = collecting_now(made.collection)
-            monitor.fewest_answers(made.collection)
-            rows = monitor.with_where(made.collection, monitor.people(made.collection)[:50])
-            [stages.where(row) for row in rows]
+            now = load_collection_status(made.collection)
+            monitor.list_least_answered(made.collection)
+            rows = monitor.load_with_stages(
+                made.collection, monitor.select_participants(made.collection)[:50]
+            )
+            [stages.describe_stage(row) for row in rows]
         counts[n] = len(asked)
         assert now.began == n
         assert now.states["submitted"] == n // 2

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.templatetags.static import static
 
-from annotations.editing import consent_template
+from annotations.editing import select_consent_template
 from annotations.models import Question
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -24,7 +24,7 @@ def everything(rana):
     question_set = made_set(rana)
     draft = question_set.latest_version()
     draft.language, draft.guidelines = "ar", "**اقرأ** بعناية. " * 100
-    draft.consent_text = consent_template("ar")
+    draft.consent_text = select_consent_template("ar")
     draft.save()
     draft.passages.update(text="يتبع المد القمر، ويتبع الميناء المد. " * 60, format="simple")
     draft.questions.filter(external_id="tides2").update(

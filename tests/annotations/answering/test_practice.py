@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from annotations.answering import drafts
-from annotations.answering.links import token_of
+from annotations.answering.links import build_token
 from annotations.models import Question, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
@@ -35,7 +35,7 @@ def answer():
 
 
 def place():
-    return f"/answer/at/{token_of(Submission.objects.get())}/"
+    return f"/answer/at/{build_token(Submission.objects.get())}/"
 
 
 def test_going_back_after_the_feedback_changes_nothing(ada):

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations.answering.wording import Wording
+from annotations.answering.wording import WordingCache
 from annotations.models import Passage, Question, Response
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -79,17 +79,29 @@ def test_a_text_that_was_a_draft_is_written_over_by_one_statement_more(ada):
     assert do == ["SELECT"] * 4 + ["UPDATE", "INSERT", "UPDATE"]
 
 
+def test_a_place_is_taken_by_eight_statements_that_read_and_four_that_write(rana):
+    made = published(made_set(rana), protocol="open")
+    first, ada = Browser(made, "bea"), Browser(made, "ada")
+    first.begin()
+    ada.get(ada.link)
+    data = ada.page.form["data"]
+    do = asked(lambda: ada.client.post(ada.address, data))
+    # Collection and worker before and under the lock, who is excluded, free places, the worker's
+    # row, questions and how often each was given; then worker, submission, questions, consent.
+    assert sorted(do) == ["INSERT"] * 4 + ["SELECT"] * 9
+
+
 def test_words_are_read_once_and_only_those_of_published_versions_are_kept(rana):
     version = made_set(rana).draft()
     keys = list(version.questions.values_list("pk", flat=True))
-    known = Wording()
+    known = WordingCache()
     version.questions.filter(pk=keys[0]).update(text="Which tide is high?")
-    assert known.of(version, keys)[keys[0]].text == "Which tide is high?"
+    assert known.load_questions(version, keys)[keys[0]].text == "Which tide is high?"
     assert known.characters == 0
     version.publish()
-    first = known.of(version, keys)
+    first = known.load_questions(version, keys)
     with CaptureQueriesContext(connection) as seen:
-        assert known.of(version, keys) == first
+        assert known.load_questions(version, keys) == first
     assert len(seen) == 0
     # Questions about one passage share it.
     assert len({id(one.passage) for one in first.values()}) == 2
@@ -105,14 +117,14 @@ def test_no_more_words_are_kept_than_fit_and_the_oldest_go_first(rana):
         for n in range(3)
     ]
     version.publish()
-    known = Wording(most_characters=220)  # two of 100 + 10
-    known.of(version, keys[:2])
-    known.of(version, keys[:1])  # asked for again: the other one is older now
-    known.of(version, keys[2:])
+    known = WordingCache(most_characters=220)  # two of 100 + 10
+    known.load_questions(version, keys[:2])
+    known.load_questions(version, keys[:1])  # asked for again: the other one is older now
+    known.load_questions(version, keys[2:])
     assert known.characters == 220
     with CaptureQueriesContext(connection) as seen:
-        known.of(version, [keys[0], keys[2]])
+        known.load_questions(version, [keys[0], keys[2]])
     assert len(seen) == 0
     with CaptureQueriesContext(connection) as seen:
-        assert set(known.of(version, keys)) == set(keys)
+        assert set(known.load_questions(version, keys)) == set(keys)
     assert len(seen) == 1

@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.answering import links
-from annotations.answering.languages import fitting
-from annotations.editing import Sheet, add_language, findings, rows_of
+from annotations.answering.languages import choose_language
+from annotations.answering.wording import apply_translation
+from annotations.editing import Sheet, add_language, list_findings, load_rows
 from annotations.exchange import InputError
 from annotations.exchange.importing import import_passages, import_questions
 from annotations.languages import canonical, direction
@@ -45,7 +46,7 @@ ARABIC = {
 
 
 def said_in(version, language, texts):
-    sheet = Sheet(version, language, rows_of(version))
+    sheet = Sheet(version, language, load_rows(version))
     sheet.store({one: texts[one.key] for one in sheet.pieces if one.key in texts})
 
 
@@ -80,6 +81,19 @@ def draft(rana):
     return made
 
 
+def test_questions_and_their_passage_are_said_in_a_language_where_they_are_translated(draft):
+    said_in(draft, "ar", {"q-text-q1": ""})
+    asked = {one.external_id: one for one in draft.questions.select_related("passage")}
+    apply_translation(draft, "ar", asked.values())
+    found = {name: (one.text, one.language) for name, one in asked.items()}
+    assert found["t1"] == (ARABIC["q-text-t1"], "ar")
+    assert found["q1"] == ("How is the harbour?", "en")
+    assert asked["q2"].choice_labels == ARABIC["q-choices-q2"]
+    assert asked["t1"].accepted_answers == [*ARABIC["q-accepted_answers-t1"], "the moon"]
+    passage = asked["q2"].passage
+    assert (passage.title, passage.language) == (ARABIC["p-title-p1"], "ar")
+
+
 @pytest.fixture
 def made(draft):
     add_language(draft, "de")
@@ -109,21 +123,21 @@ def asking(made, header, worker="ada", more=""):
     ],
 )
 def test_who_comes_gets_what_the_browser_wants_most_of_what_there_is(made, header, language):
-    assert fitting(made.version, [], header) == language
+    assert choose_language(made.version, [], header) == language
 
 
 def test_a_link_or_a_form_counts_more_than_the_browser_and_an_unknown_language_nothing(made):
-    assert fitting(made.version, ["", "AR"], "de") == "ar"
-    assert fitting(made.version, ["xx", "ar"], "de") == "ar"
-    assert fitting(made.version, ["xx"], "de") == "de"
+    assert choose_language(made.version, ["", "AR"], "de") == "ar"
+    assert choose_language(made.version, ["xx", "ar"], "de") == "ar"
+    assert choose_language(made.version, ["xx"], "de") == "de"
 
 
 def test_a_region_of_its_own_comes_before_the_language_alone():
     version = QuestionSetVersion(
         question_set=QuestionSet(language="en"), number=1, languages=["pt", "pt-BR"]
     )
-    assert fitting(version, [], "pt-br") == "pt-BR"
-    assert fitting(version, [], "pt-PT") == "pt"
+    assert choose_language(version, [], "pt-br") == "pt-BR"
+    assert choose_language(version, [], "pt-PT") == "pt"
 
 
 def test_how_languages_are_called_and_written():
@@ -236,7 +250,7 @@ def test_other_pages_switch_by_a_form_of_their_own_and_an_unknown_language_chang
     browser = on_questions(made)
     q2 = Question.objects.get(external_id="q2")
     browser.press("هادئ", **{f"answer-{q2.public_id}": "low tide"})
-    seat = links.token_of(Submission.objects.get())
+    seat = links.build_token(Submission.objects.get())
     there = reverse("worker:language", args=[seat])
     assert there in page_of(browser)
     for tag, now in (("xx", "ar"), ("", "ar"), ("de", "de")):
@@ -279,16 +293,16 @@ def test_the_order_of_questions_and_places_hang_on_no_language(made):
     browser.begin()
     before = list(Submission.objects.get().assignments.values_list("question", "position"))
     browser.post(
-        reverse("worker:language", args=[links.token_of(Submission.objects.get())]),
+        reverse("worker:language", args=[links.build_token(Submission.objects.get())]),
         {"language": "de"},
     )
     assert list(Submission.objects.get().assignments.values_list("question", "position")) == before
 
 
 def test_what_is_missing_in_a_language_is_listed_and_blocks(draft):
-    assert [one.code for one in findings(draft) if one.blocks] == []
+    assert [one.code for one in list_findings(draft) if one.blocks] == []
     add_language(draft, "de")
-    found = [one for one in findings(draft) if one.blocks]
+    found = [one for one in list_findings(draft) if one.blocks]
     # All that people read but the title, which may stay: nine texts and lists.
     assert len(found) == len(ARABIC) - 1
     assert {one.code for one in found} == {"untranslated"}
@@ -297,14 +311,14 @@ def test_what_is_missing_in_a_language_is_listed_and_blocks(draft):
         "German: choices",
     }
     said_in(draft, "de", {"q-choices-q2": ["Flut"]})  # one of two
-    assert len([one for one in findings(draft) if one.blocks]) == len(ARABIC) - 1
+    assert len([one for one in list_findings(draft) if one.blocks]) == len(ARABIC) - 1
     said_in(draft, "de", {"q-choices-q2": ["Flut", "Ebbe"]})
-    assert len([one for one in findings(draft) if one.blocks]) == len(ARABIC) - 2
+    assert len([one for one in list_findings(draft) if one.blocks]) == len(ARABIC) - 2
 
 
 def test_an_original_that_was_changed_since_is_told_and_blocks_nothing(draft):
     draft.questions.filter(external_id="q1").update(text="How was the harbour?")
-    told = [one for one in findings(draft) if one.code == "original_changed"]
+    told = [one for one in list_findings(draft) if one.code == "original_changed"]
     assert [(one.item.external_id, one.what, one.blocks) for one in told] == [
         ("q1", "Arabic: text", False)
     ]
@@ -313,12 +327,12 @@ def test_an_original_that_was_changed_since_is_told_and_blocks_nothing(draft):
 def test_translations_need_the_name_of_the_original_and_another_language(draft):
     draft.language = "ar"
     draft.save()
-    assert "same_language" in {one.code for one in findings(draft)}
+    assert "same_language" in {one.code for one in list_findings(draft)}
     draft.language = ""
     draft.save()
     QuestionSet.objects.update(language="")
     draft = QuestionSetVersion.objects.get()
-    assert "unnamed_original" in {one.code for one in findings(draft) if one.blocks}
+    assert "unnamed_original" in {one.code for one in list_findings(draft) if one.blocks}
     with pytest.raises(ValueError, match="say first"):
         add_language(draft, "de")
 
@@ -326,7 +340,7 @@ def test_translations_need_the_name_of_the_original_and_another_language(draft):
 def test_the_next_version_has_the_same_languages_and_words(made):
     copy = made.version.copy()
     assert copy.languages == ["ar", "de"]
-    pieces = {one.key: one for one in Sheet(copy, "ar", rows_of(copy)).pieces}
+    pieces = {one.key: one for one in Sheet(copy, "ar", load_rows(copy)).pieces}
     assert {key: one.said for key, one in pieces.items()} == ARABIC
     assert not any(one.is_old for one in pieces.values())
     assert {row.version_id for row in copy.translations.all()} == {copy.pk}
@@ -380,9 +394,9 @@ def test_files_of_questions_carry_translations_in_and_out(draft, rana, tmp_path)
     assert again[0] == again[1]
     made = first.latest_version()
     assert made.languages == ["ar"]
-    said = {one.key: one.said for one in Sheet(made, "ar", rows_of(made)).pieces if one.said}
+    said = {one.key: one.said for one in Sheet(made, "ar", load_rows(made)).pieces if one.said}
     assert said == {key: text for key, text in ARABIC.items() if not key.startswith("v-")}
-    assert not any(one.is_old for one in Sheet(made, "ar", rows_of(made)).pieces if one.said)
+    assert not any(one.is_old for one in Sheet(made, "ar", load_rows(made)).pieces if one.said)
     report = import_questions(first, files[1])
     assert (report.n_new, report.changed) == (0, False)
 

@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from annotations.answering import collecting, signals
-from annotations.answering.links import token_of
-from annotations.answering.refused import BegunError
+from annotations.answering.errors import BegunError
+from annotations.answering.links import build_token
 from annotations.exchange import facts
 from annotations.exchange.importing import import_answers
 from annotations.exchange.problems import InputError
@@ -56,7 +56,7 @@ def draft(browser, text, signals="", revision=0):
     submission = Submission.objects.get()
     question = submission.assignments.get().question
     return Client().post(
-        f"/answer/at/{token_of(submission)}/draft/",
+        f"/answer/at/{build_token(submission)}/draft/",
         {
             "question": str(question.public_id),
             "text": text,
@@ -105,18 +105,18 @@ def test_two_windows_and_devices_add_up(ada):
 
 
 def test_pages_of_one_answer_are_bounded(ada):
-    for number in range(signals.MOST_PAGES + 5):
+    for number in range(signals.MAX_PAGES + 5):
         pages = {f"page-{number:04}": counts(paste_count=1)}
-        known = signals.merged(Response(signal_pages={}).signal_pages, pages)
+        known = signals.merge_pages(Response(signal_pages={}).signal_pages, pages)
         assert len(known) == 1
-    full = {f"page-{number:04}": counts(paste_count=1) for number in range(signals.MOST_PAGES)}
-    more = signals.merged(full, {"page-more": counts(paste_count=1)})
+    full = {f"page-{number:04}": counts(paste_count=1) for number in range(signals.MAX_PAGES)}
+    more = signals.merge_pages(full, {"page-more": counts(paste_count=1)})
     assert more == full
     # One that is known goes on counting.
-    assert signals.merged(full, {"page-0000": counts(paste_count=4)})["page-0000"] == counts(
+    assert signals.merge_pages(full, {"page-0000": counts(paste_count=4)})["page-0000"] == counts(
         paste_count=4
     )
-    assert sum(signals.MOST for _ in full) < 2**31  # the column of a sum
+    assert sum(signals.MAX_COUNT for _ in full) < 2**31  # the column of a sum
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_what_cannot_be_counts_is_left_out_and_the_answer_is_stored(ada, bad):
 def test_huge_and_broken_numbers_are_clipped_and_cut(ada):
     draft(ada, "north", sent(typed_characters=10**30, keystrokes=2.9, away_seconds=1e300))
     assert stored("typed_characters", "keystrokes", "away_seconds") == (
-        signals.MOST,
+        signals.MAX_COUNT,
         2,
-        signals.MOST,
+        signals.MAX_COUNT,
     )
 
 
@@ -223,7 +223,7 @@ def element(html, key):
 
 
 def data_page(browser, **form):
-    address = f"/answer/at/{token_of(Submission.objects.get())}/data/"
+    address = f"/answer/at/{build_token(Submission.objects.get())}/data/"
     return browser.post(address, form) if form else browser.get(address)
 
 
@@ -257,7 +257,7 @@ def test_it_can_be_emptied_after_the_end_too_and_withdrawing_leaves_nothing(ada)
     assert stored("state", "typed_characters") == ("submitted", 5)
     data_page(ada, uncounted="yes")
     assert stored("text", "state", "signals") == ("north", "submitted", "off")
-    ada.get(f"/answer/at/{token_of(Submission.objects.get())}/withdraw/")
+    ada.get(f"/answer/at/{build_token(Submission.objects.get())}/withdraw/")
     ada.press()
     assert not Response.objects.exists()
 
@@ -361,7 +361,7 @@ def test_the_interface_for_programs_has_them_at_the_end(ada, rana, tides):
     row = client.get(f"{address}{answer.public_id}/").json()
     assert list(row)[-11:] == ["first_draft_at", "signals", *COUNTERS, "language"]
     assert (row["signals"], row["typed_characters"], row["away_seconds"]) == ("counted", 5, 0)
-    signals.switch(Submission.objects.get(), off=True)
+    signals.switch_counting(Submission.objects.get(), off=True)
     row = client.get(f"{address}{answer.public_id}/").json()
     assert (row["signals"], row["typed_characters"]) == ("off", None)
 

@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from annotations.answering import collecting
-from annotations.answering.links import Visitor, token_of
-from annotations.answering.places import holds_place, reserve, retake
+from annotations.answering.errors import AnsweringError
+from annotations.answering.links import Visitor, build_token
+from annotations.answering.places import has_place, reserve, reserve_again
 from annotations.models import QuestionSet, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -128,10 +129,10 @@ def test_who_comes_back_after_their_time_ran_out_has_the_same_questions(tides, s
     assert len(before) == {1: 5, 2: 3}[settings["places"]]
     Submission.objects.update(reserved_until=timezone.now() - timezone.timedelta(minutes=1))
     if by == "retake":
-        retake(submission())
+        reserve_again(submission())
     else:
         reserve(made.collection, Visitor("ada"))
-    assert holds_place(submission())
+    assert has_place(submission())
     assert list(ada.assignments.order_by("pk").values_list("pk", "question")) == before
 
 
@@ -160,7 +161,7 @@ def test_withdrawing_deletes_what_was_written_and_frees_the_place(tides):
     browser = Browser(made)
     browser.begin()
     browser.press("mine")
-    seat = token_of(submission())
+    seat = build_token(submission())
     browser.get(f"/answer/at/{seat}/withdraw/")
     assert browser.post(browser.address, {}).status_code == 400
     assert Response.objects.exists()
@@ -168,6 +169,9 @@ def test_withdrawing_deletes_what_was_written_and_frees_the_place(tides):
     assert browser.page.outcome == "withdrawn"
     assert not Response.objects.exists()
     assert submission().state == "returned"
+    with pytest.raises(AnsweringError) as caught:
+        reserve_again(submission())
+    assert caught.value.code == "withdrawn"
     browser.get(browser.link)
     assert browser.page.outcome == "withdrawn"
     other = Browser(made, "ben")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotations import demo
 from evaluation.backends.chat import smollm2
-from evaluation.evidence import recording
+from tests.benchmarks import recording
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from annotations.editing import blocking, consent_template, findings
-from annotations.editing.checks import LISTED, WORDS
+from annotations.editing import list_blocking_findings, list_findings, select_consent_template
+from annotations.editing.checks import FEWEST_GRADED, MESSAGES, MOST_LISTED
 from annotations.models import Collection, Passage, Question, QuestionSetVersion
+from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db
@@ -12,8 +13,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def draft():
-    """Two questions, and all that a version needs."""
+    """Six questions, and all that a version needs."""
     version = world.version(world.user("rana"))
+    Question.objects.bulk_create(
+        Question(version=version, external_id=f"more{n}", position=10 + n, text=f"Case {n}?")
+        for n in range(4)
+    )
     told = {
         "guidelines": "Be brief.",
         "consent_text": "I agree that pastes are counted.",
@@ -24,11 +29,25 @@ def draft():
 
 
 def codes(version):
-    return [one.code for one in findings(version)]
+    return [one.code for one in list_findings(version)]
 
 
 def test_nothing_is_said_of_a_version_that_has_everything(draft):
     assert codes(draft) == []
+
+
+@pytest.mark.parametrize(("removed", "found"), [(0, []), (1, []), (2, ["few_graded"])])
+def test_fewer_than_five_graded_questions_are_warned_about(draft, removed, found):
+    """Practice is not graded; 6 questions less one removed are 5, as many as a rank needs."""
+    Question.objects.create(version=draft, external_id="p", text="Try?", role="practice",
+                            position=90, feedback="Well done.")  # fmt: skip
+    for question in draft.questions.filter(role="graded")[:removed]:
+        question.delete()
+    assert codes(draft) == found
+
+
+def test_the_warning_about_few_graded_questions_names_the_number_that_a_rank_needs():
+    assert FEWEST_GRADED == FEWEST_QUESTIONS
 
 
 @pytest.mark.parametrize(
@@ -53,7 +72,7 @@ def test_nothing_is_said_of_a_version_that_has_everything(draft):
 def test_each_fault_of_a_question_is_found(draft, fields, code):
     draft.questions.filter(external_id="r2").update(**fields)
     assert codes(draft) == ([code] if code else [])
-    assert [one.item.external_id for one in findings(draft)] == (["r2"] if code else [])
+    assert [one.item.external_id for one in list_findings(draft)] == (["r2"] if code else [])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +92,7 @@ def test_an_image_without_words_blocks(draft):
     image = world.image(draft.question_set)
     passage = Passage.objects.create(version=draft, external_id="p1", image=image)
     draft.questions.update(passage=passage)
-    assert [one.code for one in blocking(draft)] == ["no_alt"]
+    assert [one.code for one in list_blocking_findings(draft)] == ["no_alt"]
     Passage.objects.update(image_alt="A river.")
     assert codes(draft) == []
 
@@ -89,27 +108,27 @@ def test_a_version_says_who_is_asked_what(draft):
     draft.consent_text = ""
     assert "no_consent" in codes(draft)
     draft.questions.update(role="practice", feedback="Yes.")
-    assert [one.code for one in blocking(draft)] == ["none_graded"]
+    assert [one.code for one in list_blocking_findings(draft)] == ["none_graded"]
     draft.questions.all().delete()
-    assert [one.code for one in blocking(draft)] == ["no_question"]
+    assert [one.code for one in list_blocking_findings(draft)] == ["no_question"]
 
 
 def test_answers_that_came_as_a_file_may_be_about_questions_without_text(draft):
     draft.questions.filter(external_id="r2").update(text="")
     world.response(world.submission(draft))
-    assert (codes(draft), blocking(draft)) == (["no_text_answered"], [])
+    assert (codes(draft), list_blocking_findings(draft)) == (["no_text_answered"], [])
 
 
 def test_of_many_alike_some_are_listed(draft):
     Question.objects.bulk_create(
-        Question(version=draft, external_id=f"x{n}", position=9 + n) for n in range(LISTED + 5)
+        Question(version=draft, external_id=f"x{n}", position=9 + n) for n in range(MOST_LISTED + 5)
     )
     found = codes(draft)
-    assert (found.count("no_text"), found[-1]) == (LISTED, "more")
+    assert (found.count("no_text"), found[-1]) == (MOST_LISTED, "more")
 
 
 def test_every_code_has_a_sentence():
-    for level, words in WORDS.values():
+    for level, words in MESSAGES.values():
         assert level in ("error", "warning")
         assert words.endswith(".")
 
@@ -120,9 +139,9 @@ def test_a_consent_text_that_does_not_tell_what_is_counted_is_warned_about(draft
         return codes(QuestionSetVersion.objects.get(pk=draft.pk))
 
     assert told("I agree that you keep what I write, as in the past.") == ["signals_untold"]
-    assert blocking(draft) == []
+    assert list_blocking_findings(draft) == []
     for language in ("en", "de", "ar", "fr"):
-        assert "signals_untold" not in told(consent_template(language))
+        assert "signals_untold" not in told(select_consent_template(language))
     assert told("Nous comptons combien vous collez.") == []
     assert told("Es wird gezählt, was eingefügt wird.") == []
     assert told("Se cuenta cuánto pega usted.") == []
@@ -143,7 +162,11 @@ def test_the_templates_tell_of_everything_that_is_counted_and_who_may_switch_it_
                "أي المفاتيح", "تقنية مساعِدة", "أول مسودة"),
     }  # fmt: skip
     for language, words in said.items():
-        text = " ".join(consent_template(f"{language}-XX").split())
+        text = " ".join(select_consent_template(f"{language}-XX").split())
         assert [word for word in words if word not in text] == []
-        assert text.count("[") == consent_template("en").count("[")
-    assert consent_template("fr") == consent_template("") == consent_template("en")
+        assert text.count("[") == select_consent_template("en").count("[")
+    assert (
+        select_consent_template("fr")
+        == select_consent_template("")
+        == select_consent_template("en")
+    )

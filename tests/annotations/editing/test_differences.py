@@ -3,22 +3,22 @@
 import pytest
 
 from annotations.editing import differences
-from annotations.editing.differences import MOST_WORDS, OF_QUESTIONS, Part, words
+from annotations.editing.differences import MOST_WORDS, QUESTION_FIELDS, Part, compare_words
 from annotations.models import Passage, Question, QuestionSetVersion
 from tests.annotations import world
 
 
 def test_two_texts_are_told_apart_word_by_word():
-    assert words("a big river", "a small river") == [
+    assert compare_words("a big river", "a small river") == [
         Part("same", "a "),
         Part("gone", "big"),
         Part("new", "small"),
         Part("same", " river"),
     ]
-    assert words("", "new") == [Part("new", "new")]
-    assert words("a", "a") == [Part("same", "a")]
+    assert compare_words("", "new") == [Part("new", "new")]
+    assert compare_words("a", "a") == [Part("same", "a")]
     old, new = "a " * MOST_WORDS, "b " * MOST_WORDS
-    assert words(old, new) == [Part("gone", old), Part("new", new)]
+    assert compare_words(old, new) == [Part("gone", old), Part("new", new)]
 
 
 @pytest.mark.django_db
@@ -39,7 +39,7 @@ def test_what_is_new_gone_changed_and_moved_is_told():
     assert [(one.what, one.how, one.name, [name for name, _ in one.fields]) for one in found] == [
         ("version", "changed", "", ["Guidelines"]),
         ("passage", "changed", "p1", ["Text"]),
-        ("question", "changed", "r2", ["Role", OF_QUESTIONS["kind"], "Choices"]),
+        ("question", "changed", "r2", ["Role", QUESTION_FIELDS["kind"], "Choices"]),
         ("question", "new", "r6", ["Text"]),
         ("question", "moved", "r3", []),
         ("question", "gone", "r1", ["Text"]),

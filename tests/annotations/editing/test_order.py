@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.editing import Order, PublishedError, draft_of
+from annotations.editing import Order, PublishedError, lock_draft
 from annotations.models import Passage
 from tests.annotations import world
 
@@ -35,7 +35,7 @@ def shown(version):
     )
 
 
-def of(version, name):
+def find_item(version, name):
     rows = version.passages if name in "ab" else version.questions
     return rows.get(external_id=name)
 
@@ -57,7 +57,7 @@ def of(version, name):
 )
 def test_a_step_goes_to_the_next_place_also_into_another_passage(draft, name, step, after):
     order = Order.of(draft)
-    moved = order.move(of(draft, name), step)
+    moved = order.move(find_item(draft, name), step)
     order.save(draft)
     assert shown(draft) == after
     assert moved == (after != "a: r1 r2, b: r3, r4")
@@ -65,21 +65,21 @@ def test_a_step_goes_to_the_next_place_also_into_another_passage(draft, name, st
 
 def test_what_is_dropped_stands_before_its_neighbour_or_last(draft):
     order = Order.of(draft)
-    order.put(of(draft, "r4"), of(draft, "r2").pk, of(draft, "a").pk)
-    order.put(of(draft, "r1"), None, of(draft, "b").pk)
-    order.put(of(draft, "b"), of(draft, "a").pk)
+    order.put(find_item(draft, "r4"), find_item(draft, "r2").pk, find_item(draft, "a").pk)
+    order.put(find_item(draft, "r1"), None, find_item(draft, "b").pk)
+    order.put(find_item(draft, "b"), find_item(draft, "a").pk)
     order.save(draft)
     assert shown(draft) == "b: r3 r1, a: r4 r2, "
     with pytest.raises(ValueError, match="list"):
-        order.put(of(draft, "r1"), of(draft, "r2").pk, of(draft, "b").pk)
+        order.put(find_item(draft, "r1"), find_item(draft, "r2").pk, find_item(draft, "b").pk)
     with pytest.raises(ValueError, match="no such passage"):
-        order.put(of(draft, "r3"), None, -1)
+        order.put(find_item(draft, "r3"), None, -1)
 
 
 def test_an_order_is_known_by_its_mark(draft):
     before = Order.of(draft).seen
     order = Order.of(draft)
-    order.move(of(draft, "r2"), -1)
+    order.move(find_item(draft, "r2"), -1)
     assert order.seen != before
     order.save(draft)
     assert Order.of(draft).seen == order.seen
@@ -94,7 +94,7 @@ def test_only_what_moved_is_written(draft, django_assert_num_queries):
 
 def test_a_published_version_gets_no_draft_unless_it_is_asked_for(draft):
     draft.publish()
-    with pytest.raises(PublishedError), draft_of(draft.question_set):
+    with pytest.raises(PublishedError), lock_draft(draft.question_set):
         pass
-    with draft_of(draft.question_set, anew=True) as second:
+    with lock_draft(draft.question_set, anew=True) as second:
         assert (second.number, shown(second)) == (2, "a: r1 r2, b: r3, r4")

@@ -16,55 +16,59 @@ PRODUCT = ("annotations", "evaluation")
 SENTENCES = tomllib.loads(Path(__file__).with_name("problem_sentences.toml").read_text("utf-8"))
 
 
-def product_nodes():
-    """Yield the syntax of all modules that may name a code, but not the catalogue's."""
+@pytest.fixture(scope="module")
+def product():
+    """The strings of all modules that may name a code, and the calls that make a problem of one.
+
+    Those of the catalogue are left out.
+    """
+    named = ("add_code", "from_code", "note", "wrong", "_error")
+    strings, calls = set(), []
     for folder in PRODUCT:
         for path in (ROOT / folder).rglob("*.py"):
-            if CATALOGUE not in path.parents:
-                yield from ast.walk(ast.parse(path.read_text("utf-8")))
-
-
-def product_calls():
-    """Yield the calls that make a problem of a code."""
-    named = ("add_code", "from_code", "note", "wrong", "_error")
-    for node in product_nodes():
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
-            if name in named:
-                yield node
+            if CATALOGUE in path.parents:
+                continue
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if is_string(node):
+                    strings.add(node.value)
+                elif isinstance(node, ast.Call):
+                    name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+                    if name in named:
+                        calls.append(node)
+    return strings, calls
 
 
 def is_string(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-@pytest.mark.parametrize("sentence", SENTENCES["sentence"], ids=lambda one: one["code"])
-def test_a_code_and_its_values_make_the_sentence(sentence):
-    # TOML has no null: a name that nothing is like is left out there.
-    values = {"suggestion": None, **sentence.get("values", {})}
-    found = PROBLEM_MESSAGES[sentence["code"]].texts(values)
-    assert found == (
-        sentence["reason"],
-        sentence.get("remedy", ""),
-        sentence.get("on_terminal", ""),
-    )
+def test_a_code_and_its_values_make_the_sentence():
+    found, expected = [], []
+    for one in SENTENCES["sentence"]:
+        # TOML has no null: a name that nothing is like is left out there.
+        values = {"suggestion": None, **one.get("values", {})}
+        found.append((one["code"], *PROBLEM_MESSAGES[one["code"]].texts(values)))
+        texts = (one.get(name, "") for name in ("reason", "remedy", "on_terminal"))
+        expected.append((one["code"], *texts))
+    assert found == expected
 
 
 def test_every_code_is_spelled():
     assert {one["code"] for one in SENTENCES["sentence"]} == set(PROBLEM_MESSAGES)
 
 
-def test_every_code_is_used_by_the_product():
-    used = {node.value for node in product_nodes() if is_string(node)}
-    assert set(PROBLEM_MESSAGES) - used == set()
+def test_every_code_is_used_by_the_product(product):
+    strings, _ = product
+    assert set(PROBLEM_MESSAGES) - strings == set()
 
 
-def test_every_call_with_a_code_gives_the_values_of_its_sentence():
+def test_every_call_with_a_code_gives_the_values_of_its_sentence(product):
+    _, calls = product
     wanted = {}
     for one in SENTENCES["sentence"]:
         wanted.setdefault(one["code"], set()).update(one.get("values", {}))
     checked = set()
-    for call in product_calls():
+    for call in calls:
         codes = {node.value for node in call.args if is_string(node)} & wanted.keys()
         given = {keyword.arg for keyword in call.keywords}
         for code in codes if None not in given else ():  # None: values that are unpacked

@@ -78,12 +78,12 @@ def planned(owner, name):
 
 
 def press(version, owner, panel):
-    from annotations.ledger import bonuses
+    from annotations.ledger import bonuses, errors
 
     try:
         bonuses.pay(version, owner, panel)
         return "paid"
-    except bonuses.NothingToSendError:
+    except errors.NothingToSendError:
         return "nothing"
 
 
@@ -113,13 +113,13 @@ def killed(owner, folder, step):
 
     def die():
         panel.at("before the claim")
-        bonuses.note = stopping_note(bonuses.note, panel)
+        bonuses.add_event = stopping_note(bonuses.add_event, panel)
         press(version, owner, panel)
         panel.at("stored")
 
     code = in_a_process(die)
     again = [press(version, owner, Panel(folder / step)) for _ in range(3)]
-    states = Counter(one.state for one in bonuses.payments_of(version))
+    states = Counter(one.state for one in bonuses.load_payments(version))
     return {"code": code, "again": again, "paid": sorted(panel.paid.values()), "states": states}
 
 

@@ -66,26 +66,26 @@ def planned_parts(owner, name):
 
 
 def press_parts(version, owner, address):
-    from annotations.ledger import bonuses
-    from annotations.ledger.sending import send_parts
+    from annotations.ledger import errors
+    from annotations.ledger.panel_payments import send_parts
     from annotations.panels.prolific import Prolific
 
     try:
         send_parts(version, owner, Prolific(address), prolific_fake.STUDY, TOTAL)
         return "paid"
-    except (bonuses.NothingToSendError, bonuses.OtherTotalError):
+    except (errors.NothingToSendError, errors.OtherTotalError):
         return "nothing"
 
 
 def press(version, owner, address):
-    from annotations.ledger import bonuses
-    from annotations.ledger.sending import send_bonuses
+    from annotations.ledger import errors
+    from annotations.ledger.panel_payments import send_bonuses
     from annotations.panels.prolific import Prolific
 
     try:
         send_bonuses(version, owner, Prolific(address), prolific_fake.STUDY, TOTAL)
         return "paid"
-    except bonuses.NothingToSendError:
+    except errors.NothingToSendError:
         return "nothing"
 
 
@@ -106,7 +106,7 @@ def killed(owner, step, plan=planned, press=press):
         fake.victim_file = fake_pid
         code = in_a_process(die)
         again = [press(version, owner, fake.address) for _ in range(3)]
-        states = Counter(one.state for one in bonuses.payments_of(version))
+        states = Counter(one.state for one in bonuses.load_payments(version))
         paid = sorted((fake.paid + fake.screened).values())
         return {"code": code, "again": again, "paid": paid, "states": states}
 

@@ -5,16 +5,16 @@ from django.db import connection
 from django.utils import timezone
 
 from annotations import guards
-from annotations.ledger.appealing import (
+from annotations.ledger.appeals import (
     LONGEST,
     AppealError,
-    answer,
-    appeal,
-    n_waiting,
-    standing_of,
-    with_appeal,
+    answer_appeal,
+    count_waiting_appeals,
+    create_appeal,
+    filter_with_appeal,
+    find_rejection,
 )
-from annotations.ledger.deciding import DecidedMeanwhileError, WithdrawnError, decide
+from annotations.ledger.decisions import DecidedMeanwhileError, WithdrawnError, decide
 from annotations.models import Appeal, AppealAnswer, AppendOnlyError, Decision, Submission
 from tests.annotations import world
 
@@ -47,8 +47,8 @@ def refused(code, do, *arguments, **named):
 
 
 def test_an_appeal_and_its_answer_are_neither_changed_nor_deleted(ada, rana):
-    row = appeal(ada, "I answered all of them.")
-    given = answer(row, rana, "We looked again.", approve=False)
+    row = create_appeal(ada, "I answered all of them.")
+    given = answer_appeal(row, rana, "We looked again.", approve=False)
     for attempt in (row.save, row.delete, given.save, given.delete):
         with pytest.raises(AppendOnlyError):
             attempt()
@@ -69,23 +69,23 @@ def test_an_appeal_and_its_answer_are_neither_changed_nor_deleted(ada, rana):
 def test_what_came_elsewhere_is_noted_only_of_who_has_no_page_here(ada, rana):
     Submission.objects.filter(pk=ada.pk).update(source="imported")
     ada.refresh_from_db()
-    row = appeal(ada, "My page stayed white.", rana)
-    assert (row.noted_by, standing_of(ada).appeal) == (rana, row)
-    assert appeal(ada, "My page stayed white.", rana) == row
-    refused("appealed", appeal, ada, "Twice.", rana)
+    row = create_appeal(ada, "My page stayed white.", rana)
+    assert (row.noted_by, find_rejection(ada).appeal) == (rana, row)
+    assert create_appeal(ada, "My page stayed white.", rana) == row
+    refused("appealed", create_appeal, ada, "Twice.", rana)
     here = world.submission(ada.version, "bea")
     decide(here, rana, "reject", "LOW_EFFORT", REASON)
-    refused("own_page", appeal, here, "My page stayed white.", rana)
-    assert appeal(here, "It did load, and I wrote.").noted_by is None
+    refused("own_page", create_appeal, here, "My page stayed white.", rana)
+    assert create_appeal(here, "It did load, and I wrote.").noted_by is None
 
 
 def test_each_rejection_is_written_against_once(ada, rana):
-    first = appeal(ada, " I answered\r\nall of them. ")
+    first = create_appeal(ada, " I answered\r\nall of them. ")
     assert first.text == "I answered\nall of them."
-    assert appeal(ada, "I answered\nall of them.") == first  # a second click
-    refused("appealed", appeal, ada, "And another thing.")
+    assert create_appeal(ada, "I answered\nall of them.") == first  # a second click
+    refused("appealed", create_appeal, ada, "And another thing.")
     decide(ada, rana, "reject", "OTHER", REASON)  # another rejection has one of its own
-    assert appeal(ada, "That neither.") != first
+    assert create_appeal(ada, "That neither.") != first
     assert Appeal.objects.count() == 2
     with world.refused("appeal"):
         Appeal.objects.bulk_create([Appeal(decision=first.decision, text="Once more.")])
@@ -93,64 +93,70 @@ def test_each_rejection_is_written_against_once(ada, rana):
 
 def test_only_a_rejection_that_counts_is_written_against(ada, rana):
     approval = decide(ada, rana, "approve")
-    refused("not_rejected", appeal, ada, "Thank you.")
+    refused("not_rejected", create_appeal, ada, "Thank you.")
     with world.refused("only a rejection"):
         Appeal.objects.create(decision=approval, text="Thank you.")
-    refused("not_rejected", appeal, world.submission(ada.version, "ben"), "And I?")
+    refused("not_rejected", create_appeal, world.submission(ada.version, "ben"), "And I?")
 
 
 @pytest.mark.parametrize(
     ("text", "code"), [("", "empty"), (" \r\n", "empty"), ("x" * (LONGEST + 1), "too_long")]
 )
 def test_a_text_is_there_and_not_too_long(ada, rana, text, code):
-    refused(code, appeal, ada, text)
-    row = appeal(ada, "x" * LONGEST)
-    refused(code, answer, row, rana, text, approve=True)
+    refused(code, create_appeal, ada, text)
+    row = create_appeal(ada, "x" * LONGEST)
+    refused(code, answer_appeal, row, rana, text, approve=True)
     assert not AppealAnswer.objects.exists()
 
 
+def test_a_text_is_stored_with_plain_line_breaks_and_without_what_no_database_takes(ada):
+    assert create_appeal(ada, " a\r\nb\rc\x00\ud83d ").text == "a\nb\nc?"
+
+
 def test_an_answer_approves_exactly_once(ada, rana):
-    row = appeal(ada, "I answered all of them.")
-    assert n_waiting(ada.version) == 1
-    given = answer(row, rana, "You are right.", approve=True)
-    assert answer(row, rana, "You are right.", approve=True) == given
-    refused("answered", answer, row, rana, "You are right.", approve=False)
-    refused("answered", answer, row, rana, "No.", approve=True)
+    row = create_appeal(ada, "I answered all of them.")
+    assert count_waiting_appeals(ada.version) == 1
+    given = answer_appeal(row, rana, "You are right.", approve=True)
+    assert answer_appeal(row, rana, "You are right.", approve=True) == given
+    refused("answered", answer_appeal, row, rana, "You are right.", approve=False)
+    refused("answered", answer_appeal, row, rana, "No.", approve=True)
     assert [one.kind for one in Decision.objects.order_by("pk")] == ["reject", "approve"]
     assert given.approval == Decision.objects.get(kind="approve")
     assert given.approval.decided_by == rana
-    assert n_waiting(ada.version) == 0
+    assert count_waiting_appeals(ada.version) == 0
 
 
 def test_an_answer_may_leave_it_rejected_and_adds_no_decision(ada, rana):
-    given = answer(appeal(ada, "I answered all."), rana, "Three are empty.", approve=False)
+    given = answer_appeal(
+        create_appeal(ada, "I answered all."), rana, "Three are empty.", approve=False
+    )
     assert given.approval is None
     assert Decision.objects.count() == 1
-    standing = standing_of(ada)
+    standing = find_rejection(ada)
     assert standing.is_rejected
     assert not standing.may_appeal
     assert standing.answer == given
 
 
 def test_what_was_decided_meanwhile_settles_an_appeal(ada, rana):
-    row = appeal(ada, "I answered all of them.")
+    row = create_appeal(ada, "I answered all of them.")
     everybody = Submission.objects.all()
-    assert list(with_appeal(everybody, waiting=True)) == [ada]
+    assert list(filter_with_appeal(everybody, waiting=True)) == [ada]
     decide(ada, rana, "open")
     with pytest.raises(DecidedMeanwhileError):
-        answer(row, rana, "You are right.", approve=True)
+        answer_appeal(row, rana, "You are right.", approve=True)
     assert not AppealAnswer.objects.exists()
-    assert not with_appeal(everybody, waiting=True).exists()
-    assert list(with_appeal(everybody, waiting=False)) == [ada]
+    assert not filter_with_appeal(everybody, waiting=True).exists()
+    assert list(filter_with_appeal(everybody, waiting=False)) == [ada]
 
 
 def test_who_withdrew_has_no_appeal_any_more_and_writes_none(ada, rana):
-    row = appeal(ada, "I answered all of them.")
+    row = create_appeal(ada, "I answered all of them.")
     Submission.objects.filter(pk=ada.pk).update(state="returned", withdrawn_at=timezone.now())
     with pytest.raises(WithdrawnError):
-        answer(row, rana, "You are right.", approve=True)
+        answer_appeal(row, rana, "You are right.", approve=True)
     with pytest.raises(WithdrawnError):
-        appeal(ada, "I answered all of them.")
+        create_appeal(ada, "I answered all of them.")
     assert Appeal.objects.forget([ada.pk]) == 1
     assert not Appeal.objects.exists()
     assert Decision.objects.count() == 1

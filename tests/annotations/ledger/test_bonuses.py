@@ -9,8 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
+from annotations.exchange import InputError
 from annotations.exchange.sentences import AMOUNTS
-from annotations.ledger import bonuses, tallies
+from annotations.ledger import bonuses, errors, tallies
+from annotations.ledger.panel_lists import FORMATS, ListRequest
 from annotations.ledger.sentences import DECISIONS, LISTS, PAYMENTS
 from annotations.models import BonusPayment, Decision
 from annotations.models import Collection as Collecting
@@ -20,6 +22,7 @@ from tests.annotations.ledger.paying import PEOPLE, STEPS, Panel, planned, press
 
 pytestmark = pytest.mark.django_db
 
+BONUSES = FORMATS["prolific-bonus"]
 HEADER = "worker,decision,category,reason,bonus\n"
 
 
@@ -260,20 +263,52 @@ def test_a_failed_bonus_can_be_planned_anew_and_a_sent_one_cannot(rivers, rana):
     assert bonuses.plan(rivers, amount, rana) == 0
     bonuses.settle(rivers, rana, {batch.payments[0].id: (bonuses.Event.FAILED, "")})
     assert bonuses.plan(rivers, amount, rana) == 1
-    assert [one.attempt for one in bonuses.payments_of(rivers)] == [1, 2]
+    assert [one.attempt for one in bonuses.load_payments(rivers)] == [1, 2]
+    bonuses.confirm(rivers, rana)
+    second = bonuses.claim(rivers, rana)
+    bonuses.settle(rivers, rana, {second.payments[0].id: (bonuses.Event.PAID, "")})
+    entries = BonusPayment.objects.filter(payment=second.payments[0].id).order_by("pk")
+    assert [(one.event, one.attempt) for one in entries] == [
+        *(("proposed", 2), ("confirmed", 2), ("sent", 2), ("paid", 2)),
+    ]
+    by_list = tallies.group_by_list(bonuses.load_payments(rivers))
+    assert {key: tally.total for key, tally in by_list.items()} == {batch.id: 1, second.id: 1}
+
+
+def test_a_round_has_a_name_of_at_most_60_characters_that_is_not_that_of_parts():
+    assert bonuses.validate_bonus_round(f" {'x' * 60} ") == "x" * 60
+    for name, code in (
+        ("", "round_too_long"),
+        ("x" * 61, "round_too_long"),
+        (bonuses.PART, "round_of_parts"),
+    ):
+        with pytest.raises(errors.RoundError) as caught:
+            bonuses.validate_bonus_round(name)
+        assert caught.value.code == code
+
+
+def test_of_two_who_take_a_list_at_the_same_moment_one_gets_it(rivers, rana):
+    (ada,) = keys(rivers, "ada")
+    bonuses.plan(rivers, {ada: Decimal(1)}, rana)
+    bonuses.confirm(rivers, rana)
+    (first, _), (second, _) = (BONUSES(rivers, ListRequest(user=rana)) for _ in range(2))
+    assert b"ada,1.00" in b"".join(first)
+    with pytest.raises(InputError) as caught:
+        list(second)
+    assert caught.value.problems[0].reason == LISTS.text("taken_meanwhile")
 
 
 def test_the_database_refuses_two_plans_of_one_round_and_two_sendings(rivers, rana):
     ada = rivers.submissions.get(worker__external_id="ada")
     bonuses.plan(rivers, {ada.pk: Decimal(1)}, rana)
-    (one,) = bonuses.payments_of(rivers)
+    (one,) = bonuses.load_payments(rivers)
     with pytest.raises(IntegrityError), transaction.atomic():
         BonusPayment.objects.create(
             submission=ada, event="proposed", amount=2, currency="", actor=rana
         )
-    bonuses.note([one], bonuses.Event.SENT, rana)
+    bonuses.add_event([one], bonuses.Event.SENT, rana)
     with pytest.raises(IntegrityError), transaction.atomic():
-        bonuses.note([one], bonuses.Event.SENT, rana)
+        bonuses.add_event([one], bonuses.Event.SENT, rana)
 
 
 class PowerError(BaseException):
@@ -295,7 +330,7 @@ def test_an_interruption_at_any_step_never_pays_twice(rana, tmp_path, monkeypatc
         panel.at("stored")
 
     with monkeypatch.context() as patched:
-        patched.setattr(bonuses, "note", stopping_note(bonuses.note, panel))
+        patched.setattr(bonuses, "add_event", stopping_note(bonuses.add_event, panel))
         with pytest.raises(PowerError):
             work()
     for _ in range(3):
@@ -319,7 +354,7 @@ def test_a_request_that_times_out_is_unknown_and_never_repeated(rana, tmp_path):
 
     with pytest.raises(TimeoutError):
         bonuses.pay(version, rana, Slow(tmp_path / "panel"))
-    assert {one.state for one in bonuses.payments_of(version)} == {"unknown"}
+    assert {one.state for one in bonuses.load_payments(version)} == {"unknown"}
     assert press(version, rana, Panel(tmp_path / "panel")) == "nothing"
     assert sorted(Panel(tmp_path / "panel").paid.values()) == [1] * PEOPLE
 
@@ -329,11 +364,11 @@ def test_what_the_panel_refused_has_failed(rana, tmp_path):
 
     class Strict:
         def pay(self, batch):
-            raise bonuses.PanelRefusedError("refused_by_panel", reason="no money")
+            raise errors.PanelRefusedError("refused_by_panel", reason="no money")
 
-    with pytest.raises(bonuses.PanelRefusedError):
+    with pytest.raises(errors.PanelRefusedError):
         bonuses.pay(version, rana, Strict())
-    assert {one.state for one in bonuses.payments_of(version)} == {"failed"}
+    assert {one.state for one in bonuses.load_payments(version)} == {"failed"}
 
 
 def test_the_currency_is_that_of_the_collection(rivers, rana, run):
@@ -376,14 +411,14 @@ def test_a_round_has_one_currency_until_its_payments_are_cancelled(rivers, rana,
     ada, ben = keys(rivers, "ada", "ben")
     bonuses.plan(rivers, {ada: Decimal(3)}, rana)
     paid_in("JPY")
-    with pytest.raises(bonuses.CurrencyError) as caught:
+    with pytest.raises(errors.CurrencyError) as caught:
         bonuses.plan(rivers, {ben: Decimal(3)}, rana)
     assert caught.value.code == "other_currency"
     assert caught.value.values == {"round": "bonus", "there": "GBP", "now": "JPY"}
     assert BonusPayment.objects.count() == 1
     bonuses.cancel(rivers, rana)
     assert bonuses.plan(rivers, {ada: Decimal(3), ben: Decimal(3)}, rana) == 2
-    assert {one.currency for one in bonuses.payments_of(rivers) if one.state == "planned"} == {
+    assert {one.currency for one in bonuses.load_payments(rivers) if one.state == "planned"} == {
         "JPY"
     }
 
@@ -394,17 +429,21 @@ def test_rounds_of_two_currencies_are_never_confirmed_or_sent_as_one_sum(rivers,
     paid_in("JPY")
     bonuses.plan(rivers, {ben: Decimal(4)}, rana, "second")
     for act in (bonuses.confirm, bonuses.claim):
-        with pytest.raises(bonuses.CurrencyError) as caught:
+        with pytest.raises(errors.CurrencyError) as caught:
             act(rivers, rana)
         assert caught.value.values == {"currencies": "GBP, JPY"}
         for name in ("first", "second"):
             bonuses.confirm(rivers, rana, name)
-    assert [one.currency for one in tallies.by_round(bonuses.payments_of(rivers))] == ["GBP", "JPY"]
+    assert [one.currency for one in tallies.group_by_round(bonuses.load_payments(rivers))] == [
+        "GBP",
+        "JPY",
+    ]
     assert bonuses.claim(rivers, rana, "first").total == 3
 
 
 def test_a_file_and_a_list_of_two_currencies_are_refused(rivers, run, paid_in):
-    run.decide("ada,approve,,,0.50\n")
+    sums = {"n": 1, "total": "0.50 GBP", "n_new": 1, "n_known": 0}
+    assert DECISIONS.text("bonuses_in_file", **sums) in run.decide("ada,approve,,,0.50\n")
     paid_in("JPY")
     assert "GBP" in run.refused(run.decide, "ben,approve,,,0.50\n")
     run.decide("ben,approve,,,0.50\n", round="second")

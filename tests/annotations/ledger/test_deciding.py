@@ -11,10 +11,10 @@ from django.utils import timezone
 from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
 from annotations.exchange.sentences import DECISIONS as WRONG
-from annotations.ledger import deciding
+from annotations.ledger import decisions as deciding
 from annotations.ledger.sentences import DECISIONS, LISTS
 from annotations.models import Decision, QuestionSet, Worker
-from annotations.panels.people import standing
+from annotations.panels.people import load_standing_decisions
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 
@@ -111,7 +111,9 @@ def test_the_same_file_again_adds_nothing_and_the_last_decision_counts(rivers, f
     assert [row.kind for row in Decision.objects.order_by("pk")] == [
         *("approve", "reject", "approve", "open"),
     ]
-    assert [row.submission.worker.external_id for row in standing(rivers).values()] == ["ben"]
+    assert [
+        row.submission.worker.external_id for row in load_standing_decisions(rivers).values()
+    ] == ["ben"]
 
 
 def test_a_dry_run_keeps_nothing(rivers, file):
@@ -307,6 +309,18 @@ def test_who_came_with_a_session_is_named_by_it(rivers, file, tmp_path):
     assert "last of ben,ben,OTHER" in exported(tmp_path, "prolific-reject")[0]
 
 
+def test_mechanical_turk_gets_who_is_decided_of_where_no_assignment_is_known(
+    rivers, file, tmp_path
+):
+    decide(file(HEADER + f"ada,approve,,\nben,reject,OTHER,{REASON}\n"))
+    text, _ = exported(tmp_path, "mturk")
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["WorkerId", "Approve", "Reject"],
+        ["ada", "x", ""],
+        ["ben", "", REASON],
+    ]
+
+
 def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
     batch = (
         "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.one,Approve,Reject\n"
@@ -314,6 +328,7 @@ def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
         "H1,A2,W2,Approved,Gruss,hallo,,\n"
         "H1,A3,W3,Submitted,Gruss,hi,,\n"
         "H1,A4,W4,Submitted,Gruss,hey,,\n"
+        "H1,A5,W5,Rejected,Gruss,hm,,\n"
     )
     question_set = QuestionSet.objects.create(owner=rana, name="rivers")
     import_mturk(question_set, bytes_source("batch.csv", batch.encode()), answers=["Answer.*"])
@@ -327,11 +342,12 @@ def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
         ("W2", "", ""),  # approved before the batch was downloaded
         ("W3", "", REASON),
         ("W4", "", ""),
+        ("W5", "", ""),
     ]
-    assert LISTS.text("rows", n=4, what="the batch batch.csv") in said
+    assert LISTS.text("rows", n=5, what="the batch batch.csv") in said
     assert LISTS.text("rows_approved", n=1) in said
     assert LISTS.text("rows_rejected", n=1) in said
-    assert LISTS.text("rows_settled", n=1) in said
+    assert LISTS.text("rows_settled", n=2) in said
     assert LISTS.text("rows_undecided", n=1) + "\n" in said
     with pytest.raises(CommandError) as caught:
         exported(tmp_path, "mturk", batch="other.csv")

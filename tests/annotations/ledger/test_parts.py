@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
-from annotations.answering.monitor import collecting_now
-from annotations.ledger import bonuses, parts, sending
-from annotations.ledger.deciding import decide
+from annotations.answering.monitor import load_collection_status
+from annotations.ledger import bonuses, errors, panel_payments, parts
+from annotations.ledger.decisions import decide
 from annotations.ledger.sentences import LISTS, PARTS, PAYMENTS, SENDING
 from annotations.models import BonusPayment, Collection, PanelStatus, Submission
 from annotations.panels.client import NotDoneError, UnsureError
@@ -70,7 +70,7 @@ def take(path, **options):
 
 
 def states(version):
-    return {one.name: one.state for one in bonuses.payments_of(version, round_=bonuses.PART)}
+    return {one.name: one.state for one in bonuses.load_payments(version, round_=bonuses.PART)}
 
 
 def stands(version, name, status):
@@ -131,7 +131,7 @@ def test_a_list_has_each_part_once_by_the_ids_of_submissions(lakes, tmp_path):
     assert text == "s-0,0.40\ns-1,0.40\ns-2,0.40\ns-3,0.80\ns-4,0.80\n"
     taken = {"n": 5, "noun": "parts of the pay", "total": "2.80", "currency": "GBP"}
     assert LISTS.text("payments", **taken) in said
-    batch = str(bonuses.payments_of(lakes)[0].batch)
+    batch = str(bonuses.load_payments(lakes)[0].batch)
     with pytest.raises(CommandError, match=f"--batch {batch}") as refused:
         take(tmp_path / "again.csv")
     assert refused.value.__cause__.values == {"batch": batch}
@@ -176,7 +176,7 @@ def test_who_approves_while_the_panel_is_about_to_be_asked_waits(lakes, rana, fa
         decide(about, rana, "approve")
         connections.close_all()
 
-    approving, look = threading.Thread(target=approve), sending.next_parts
+    approving, look = threading.Thread(target=approve), panel_payments.select_next_parts
     waited = []
 
     def look_and_approve(version):
@@ -186,8 +186,8 @@ def test_who_approves_while_the_panel_is_about_to_be_asked_waits(lakes, rana, fa
         waited.append(approving.is_alive())
         return found
 
-    monkeypatch.setattr(sending, "next_parts", look_and_approve)
-    sending.send_parts(lakes, rana, Prolific(fake.address), STUDY, Decimal("1.20"))
+    monkeypatch.setattr(panel_payments, "select_next_parts", look_and_approve)
+    panel_payments.send_parts(lakes, rana, Prolific(fake.address), STUDY, Decimal("1.20"))
     approving.join(60)
     assert waited == [True]
     sent = BonusPayment.objects.get(event="sent", submission=about)
@@ -300,7 +300,7 @@ def test_what_the_panel_refuses_has_failed_and_a_list_can_have_it(lakes, fake, w
     fake.fault("POST", "screen-out", what)
     with pytest.raises(CommandError) as refused:
         payments(send=True, total=Decimal("1.20"))
-    assert isinstance(refused.value.__cause__, bonuses.PanelRefusedError)
+    assert isinstance(refused.value.__cause__, errors.PanelRefusedError)
     reason = str(refused.value.__cause__)
     assert str(refused.value) == SENDING.text("nothing_paid", reason=reason)
     assert set(states(lakes).values()) == {"failed"}
@@ -331,19 +331,19 @@ def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # n
 
 
 def test_parts_are_counted_in_what_it_costs(lakes):
-    of = collecting_now(lakes.collection).money
+    of = load_collection_status(lakes.collection).money
     # Three handed in at 2.00 and three parts of 0.40, with the fee: (6.00 + 1.20) x 1.25.
     assert (of.paid, of.parts, of.so_far) == (3, 3, Decimal("9.00"))
     stands(lakes, "p-4", "PARTIALLY APPROVED")
-    of = collecting_now(lakes.collection).money
+    of = load_collection_status(lakes.collection).money
     # One of the three gets 0.80 in place of 2.00: (4.00 + 0.80 + 1.20) x 1.25.
     assert (of.parts, of.so_far) == (4, Decimal("7.50"))
     confirmed()
-    of = collecting_now(lakes.collection).money
+    of = load_collection_status(lakes.collection).money
     # The other who failed the checks too: (2.00 + 1.60 + 1.20) x 1.25; six places are left.
     assert (of.parts, of.so_far, of.at_the_end) == (5, Decimal("6.00"), Decimal("21.00"))
     payments(cancel=True)
-    of = collecting_now(lakes.collection).money
+    of = load_collection_status(lakes.collection).money
     assert (of.parts, of.so_far) == (4, Decimal("7.50"))
 
 
@@ -351,14 +351,14 @@ def test_a_part_of_who_was_rejected_afterwards_costs_only_if_it_was_sent(lakes, 
     confirmed()
     of = lakes.submissions.get(worker__external_id="p-4")
     decide(of, rana, "reject", "OTHER", REASON)
-    found = collecting_now(lakes.collection).money
+    found = load_collection_status(lakes.collection).money
     # p-5 whole, p-3 0.80 in place of it, three parts of 0.40: (2.00 + 0.80 + 1.20) x 1.25.
     assert (found.paid, found.parts, found.so_far) == (2, 4, Decimal("5.00"))
     BonusPayment.objects.create(
         payment=of.bonus_payments.first().payment, submission=of, event="sent",
         amount="0.80", currency="GBP", round=bonuses.PART,
     )  # fmt: skip
-    found = collecting_now(lakes.collection).money
+    found = load_collection_status(lakes.collection).money
     # It went out before: 0.80 x 1.25 = 1.00 more, and p-4 is one of those who are paid.
     assert (found.paid, found.parts, found.so_far) == (3, 5, Decimal("6.00"))
 
@@ -372,4 +372,4 @@ def test_parts_of_others_and_half_said_options_are_refused(lakes):
         with pytest.raises(CommandError) as refused:
             payments(**options)
         assert str(refused.value) == PARTS.text(code)
-    assert parts.standing_parts(lakes) == {}
+    assert parts.load_current_parts(lakes) == {}

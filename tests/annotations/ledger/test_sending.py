@@ -10,8 +10,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.ledger import bonuses
-from annotations.ledger.deciding import decide
+from annotations.ledger import bonuses, errors
+from annotations.ledger.decisions import decide
+from annotations.ledger.panel_payments import SendingReport, find_study
 from annotations.ledger.sentences import SENDING
 from annotations.models import BonusPayment
 from annotations.panels.client import UnsureError
@@ -43,7 +44,7 @@ def send(**options):
 
 
 def states(version):
-    return {one.state for one in bonuses.payments_of(version)}
+    return {one.state for one in bonuses.load_payments(version)}
 
 
 def would_pay(n, total):
@@ -90,7 +91,10 @@ def test_nothing_is_sent_until_somebody_says_the_sum(lakes, fake):  # noqa: F811
 def test_what_nobody_confirmed_is_not_sent(rana, fake):  # noqa: F811
     version = world.version(rana, "lakes")
     one = world.submission(version, "p-0")
-    one.panel_sessions.create(session_id="s-0", study_id=STUDY)
+    # A session of which no study is known says nothing of which study it is.
+    for session, study in (("s-0", STUDY), ("s-1", "")):
+        one.panel_sessions.create(session_id=session, study_id=study)
+    assert find_study(version) == STUDY
     bonuses.plan(version, {one.pk: Decimal(1)}, rana)
     nothing_left("1")
     assert not fake.requests
@@ -134,9 +138,9 @@ def test_who_is_rejected_between_the_planning_and_the_yes_is_sent_no_bonus(rana)
     bonuses.plan(version, {one.pk: Decimal(1)}, rana)
     decide(one, rana, "reject", "LOW_EFFORT", REASON)
     bonuses.confirm(version, rana)
-    assert [found.name for found in bonuses.confirmed(bonuses.payments_of(version)).held_back] == [
-        "p-0"
-    ]
+    assert [
+        found.name for found in bonuses.split_confirmed(bonuses.load_payments(version)).held_back
+    ] == ["p-0"]
     assert bonuses.claim(version, rana).payments == ()
 
 
@@ -195,7 +199,7 @@ def test_what_the_panel_refuses_has_failed_and_can_be_planned_anew(
     fake.fault("POST", path, what)
     with pytest.raises(CommandError) as refused:
         send(total=Decimal("1.00"))
-    assert isinstance(refused.value.__cause__, bonuses.PanelRefusedError)
+    assert isinstance(refused.value.__cause__, errors.PanelRefusedError)
     reason = str(refused.value.__cause__)
     assert str(refused.value) == SENDING.text("nothing_paid", reason=reason)
     assert states(lakes) == {"failed"}
@@ -242,3 +246,14 @@ def test_kill_9_at_every_step_and_50_threads_pay_once(database, tmp_path):  # no
         }, step  # fmt: skip
     once = {"said": {"paid": 1, "nothing": THREADS - 1}, "paid": [1] * PEOPLE}
     assert found["raced"] == [once, once]
+
+
+def test_the_report_of_decisions_counts_who_is_left_out():
+    sent = SendingReport(
+        n_approved=1, n_rejected=2, n_without_id=3, n_past=4, problems=["a problem"]
+    )
+    brought = SENDING.text("decisions_brought", n_approved=1, n_rejected=2)
+    left_out = SENDING.text("decisions_without_id", n=3), SENDING.text("decisions_past", n=4)
+    assert list(sent.lines(done=True)) == [brought, *left_out, "a problem"]
+    to_bring = SENDING.text("decisions_to_bring", n_approved=1, n_rejected=0)
+    assert list(SendingReport(n_approved=1).lines(done=False)) == [to_bring]

@@ -34,7 +34,7 @@ from annotations.models import (
     may_read_answers,
     rights,
 )
-from annotations.models.ties import asked_once
+from annotations.models.ties import cache_queries
 from evaluation.flow.asking import prompts
 from evaluation.models import (
     AnswerScore,
@@ -85,7 +85,7 @@ def test_only_what_was_asked_is_for_experts(model):
 @pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
 def test_no_way_to_a_row_doubles_it(model):
     # A join to many would; `answered_in` and `people` are looked up apart for that reason.
-    ways = model.access.ways
+    ways = model.access.paths
     for path in filter(None, (*ways, model.access.owner)):
         at = model
         for step in path.split("__"):
@@ -171,8 +171,8 @@ def world(db):
 def of_rivers(model, world):
     """The rows of Rana's, found without the rule that is tested."""
     access = model.access
-    if access.ways:
-        rows = [model.objects.filter(**{way: world.rivers.set.pk}) for way in access.ways]
+    if access.paths:
+        rows = [model.objects.filter(**{way: world.rivers.set.pk}) for way in access.paths]
         return {row for of_way in rows for row in of_way}
     return set(model.objects.filter(**{access.owner: world.rana.pk}))
 
@@ -332,7 +332,7 @@ def test_no_rule_is_looked_up_anew_for_each_row(model, world):
 @pytest.mark.long
 @pytest.mark.parametrize("most", [500, 1, 0], ids=["kept", "some are kept", "too many to keep"])
 def test_a_page_that_asks_once_shows_what_one_that_asks_each_time_shows(world, monkeypatch, most):
-    monkeypatch.setattr("annotations.models.ties.MOST", most)
+    monkeypatch.setattr("annotations.models.ties.MOST_CACHED", most)
     Share.objects.create(question_set=world.towns.set, user=world.ed, role="viewer")
     hers = crowd.version(world.tara, "lakes").question_set
     Share.objects.create(question_set=hers, user=world.vera, role="viewer", pending=True)
@@ -352,7 +352,7 @@ def test_a_page_that_asks_once_shows_what_one_that_asks_each_time_shows(world, m
         }
 
     each_time = told()
-    with asked_once():
+    with cache_queries():
         assert told() == each_time
     assert told() == each_time
 
@@ -363,21 +363,21 @@ def test_teams_shares_and_sets_are_asked_once_for_all_lists_of_a_page(
     def lists(*models):
         return [list(model.objects.visible_to(world.vera)) for model in models]
 
-    # Vera is no requester: her shares, the sets of them, and a query a list.
-    with asked_once(), django_assert_num_queries(2 + 3):
+    # Vera is no requester: what binds her, the sets of her shares, and a query a list.
+    with cache_queries(), django_assert_num_queries(2 + 3):
         lists(Response, Run, AnswerScore)
-    with asked_once(), django_assert_num_queries(2 + 6):
+    with cache_queries(), django_assert_num_queries(2 + 6):
         lists(Response, Run, AnswerScore, Response, Run, AnswerScore)
-    # Tara is one: her teams too. Of a set alone its key is not asked for.
-    with asked_once(), django_assert_num_queries(2 + 2):
+    # Tara is one: her teams come with them. Of a set alone its key is not asked for.
+    with cache_queries(), django_assert_num_queries(1 + 2):
         for _ in range(2):
             list(QuestionSet.objects.visible_to(world.tara))
 
 
 def test_what_is_taken_away_is_gone_for_the_next_page(world):
-    with asked_once():
+    with cache_queries():
         assert Run.objects.visible_to(world.vera).exists()
     Share.objects.all().delete()
-    with asked_once():
+    with cache_queries():
         assert not Run.objects.visible_to(world.vera).exists()
     assert not Run.objects.visible_to(world.vera).exists()

@@ -1,9 +1,11 @@
 """Prolific's interface: read again until it answers, written to once; against a fake."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
+import tenacity
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
@@ -11,7 +13,7 @@ from annotations.exchange.reading.panel_statuses import read_statuses
 from annotations.ledger.sentences import SENDING
 from annotations.models import PanelStatus
 from annotations.panels import client as panel
-from annotations.panels.prolific import UNVERIFIED, Prolific
+from annotations.panels.prolific import UNVERIFIED, Patience, Prolific
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 from tests.annotations.panels.prolific_fake import STUDY, TOKEN
@@ -31,6 +33,11 @@ def test_all_pages_are_read_though_the_panel_gives_20_a_page(fake, client):
     assert len(fake.asked("GET", "submissions/")) == 3
     assert (rows[0].participant, rows[0].status, rows[0].seconds) == ("p-0", "AWAITING REVIEW", 600)
     assert (rows[0].code, rows[0].study) == ("DONE1", STUDY)
+    begun, ended = rows[0].started_at, rows[0].completed_at
+    assert (begun.isoformat(), ended - begun) == (
+        "2026-11-20T10:00:00+00:00",
+        timedelta(minutes=10),
+    )
 
 
 def test_without_links_it_goes_on_until_all_that_were_counted_are_there(fake, client):
@@ -70,6 +77,43 @@ def test_a_retry_after_that_is_too_long_ends_it_at_once(fake, client):
     assert len(fake.asked("GET")) == 1
 
 
+def test_it_waits_twice_as_long_each_time_or_as_long_as_it_is_asked_to(fake, monkeypatch):
+    waits = []
+    monkeypatch.setattr(tenacity.nap.time, "sleep", waits.append)
+    again = [(503, {}), (503, {}), (503, {}), (503, {}, {"Retry-After": "3"}), (503, {})]
+    for what in again:
+        fake.fault("GET", "studies/", what)
+    Prolific(patience=Patience(attempts=6, first_wait=1.0, longest_wait=5.0)).study(STUDY)
+    # 2^0, 2^1, 2^2 seconds, what the answer says, and at most 5 in place of 2^4.
+    assert waits == [1, 2, 4, 3, 5]
+
+
+def test_the_link_to_the_next_page_goes_before_the_count(fake, client):
+    fake.add(2)
+    first, second = fake.submissions
+    following = {"next": {"href": "/api/v1/submissions/?page=2"}}
+    for page in (
+        {"results": [first], "_links": following, "meta": {"count": 1}},
+        {"results": [second], "_links": {"next": {"href": None}}},
+    ):
+        fake.fault("GET", "submissions/", (200, page))
+    assert [row.submission for row in read(client)] == ["s-0", "s-1"]
+
+
+def test_a_refusal_says_its_status_and_why_and_a_group_without_an_id_is_unsure(fake, client):
+    fake.fault("POST", "", (402, b"no money"))
+    with pytest.raises(panel.NotDoneError) as caught:
+        WRITES["pay"](client)
+    assert (caught.value.code, caught.value.values) == (
+        "refused",
+        {"status": 402, "reason": "no money"},
+    )
+    fake.fault("POST", "", (201, {"name": "good"}))
+    with pytest.raises(panel.UnsureError) as caught:
+        WRITES["group"](client)
+    assert caught.value.code == "no_group_id"
+
+
 def test_it_gives_up_after_its_attempts(fake, client):
     for _ in range(9):
         fake.fault("GET", "studies/", (502, {}))
@@ -81,6 +125,32 @@ def test_it_gives_up_after_its_attempts(fake, client):
 
 def test_a_study_is_read_with_its_pay_in_hundredths(fake, client):
     assert client.study(STUDY) == panel.Study(STUDY, "Rivers", "ACTIVE", 150, "GBP")
+    # Another currency is told to people than the account pays in, or only the latter is there.
+    told = {"presentment_currency_code": "EUR", "currency_code": "GBP"}
+    for currency in ("EUR", "GBP"):
+        fake.fault("GET", "studies/", (200, dict(told)))
+        assert client.study(STUDY) == panel.Study(STUDY, "", "", None, currency)
+        told.pop("presentment_currency_code", None)
+
+
+def test_keys_of_older_answers_are_read_and_a_count_that_is_none_is_not(fake, client):
+    fake.add(2)
+    fake.links = False
+    for one in fake.submissions:
+        one["participant"] = one.pop("participant_id")
+        one["entered_code"], one["study_id"] = "DONE2", "another"
+    fake.fault("GET", "submissions/", (200, {"results": fake.submissions, "meta": [2]}))
+    fake.fault("GET", "submissions/", (200, {"results": [], "meta": {"count": "2"}}))
+    rows = read(client)
+    assert [(row.participant, row.code, row.study) for row in rows] == [
+        ("p-0", "DONE2", "another"),
+        ("p-1", "DONE2", "another"),
+    ]
+    for what, code in (({"results": {}}, "no_list"), ([], "other_answer")):
+        fake.fault("GET", "submissions/", (200, what))
+        with pytest.raises(panel.UnsureError) as caught:
+            client.statuses(STUDY)
+        assert caught.value.code == code
 
 
 WRITES = {
@@ -92,7 +162,6 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize(
     ("what", "error"),
     [
@@ -107,13 +176,30 @@ WRITES = {
         ("cut", panel.UnsureError),
     ],
 )
-def test_what_writes_is_asked_once_whatever_comes_back(fake, client, write, what, error):
-    fake.add(1)
+def test_a_payment_is_asked_for_once_whatever_comes_back(fake, client, what, error):
     fake.bulks["bulk-0"] = ["p-0,1.00"]
     fake.fault("POST", "", what)
     with pytest.raises(error):
-        write(client)
+        WRITES["pay"](client)
     assert len(fake.asked("POST")) == 1
+
+
+def test_whatever_writes_is_asked_once(fake, client):
+    fake.add(1)
+    for n, write in enumerate(WRITES.values(), 1):
+        # What is only read would be asked again.
+        fake.fault("POST", "", (503, {}))
+        with pytest.raises(panel.UnsureError):
+            write(client)
+        assert len(fake.asked("POST")) == n
+
+
+def test_an_answer_that_says_neither_yes_nor_no_leaves_it_unsure(fake, client):
+    for status in (300, 425):
+        fake.fault("POST", "", (status, {}))
+        with pytest.raises(panel.UnsureError) as caught:
+            WRITES["pay"](client)
+        assert (caught.value.code, caught.value.values) == ("other_status", {"status": status})
 
 
 def test_rejecting_says_category_and_message_and_approving_all_ids(fake, client):
@@ -129,7 +215,7 @@ def test_rejecting_says_category_and_message_and_approving_all_ids(fake, client)
 def test_paying_twice_pays_twice_which_is_why_it_is_asked_once(fake, client):
     fake.add(2)
     noted = client.set_up_bonuses(STUDY, "p-0,1.00\np-1,0.25\n")
-    assert noted == panel.SetUp("bulk-0", 125)
+    assert noted == panel.BonusSetup("bulk-0", 125)
     client.pay_bonuses(noted.id)
     client.pay_bonuses(noted.id)
     assert fake.paid == {"p-0,1.00": 2, "p-1,0.25": 2}
@@ -172,15 +258,15 @@ def test_the_token_is_in_no_complaint(fake, client):
 
 
 def test_an_address_is_https_or_this_machine(monkeypatch):
-    from crowdgrade.settings import _prolific_api
+    from crowdgrade.settings import _read_prolific_api
 
     for good in ("https://api.prolific.com/api/v1/", "http://127.0.0.1:99/api/v1/", ""):
         monkeypatch.setenv("CROWDGRADE_PROLIFIC_API", good)
-        assert _prolific_api() == good
+        assert _read_prolific_api() == good
     for bad in ("on", "http://api.prolific.com/", "https://me:pw@host/", "https://x/?a=1"):
         monkeypatch.setenv("CROWDGRADE_PROLIFIC_API", bad)
         with pytest.raises(ImproperlyConfigured):
-            _prolific_api()
+            _read_prolific_api()
 
 
 @pytest.fixture

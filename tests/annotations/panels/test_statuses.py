@@ -9,9 +9,9 @@ from annotations import guards
 from annotations.exchange.prolific import STATUSES
 from annotations.ledger.sentences import LISTS
 from annotations.models import PanelSession, PanelStatus
-from annotations.panels.people import decided_people
+from annotations.panels.people import load_decided_people
 from annotations.panels.sentences import REPORTS
-from annotations.panels.statuses import counted_statuses
+from annotations.panels.statuses import count_statuses
 from tests.annotations import world
 from tests.problems import check_problem, only_problem
 
@@ -93,17 +93,16 @@ def test_every_status_is_kept_with_its_times_and_nothing_of_the_person(rivers, t
     )  # fmt: skip
     # 10:10:12.5 less 10:00:00.123 is 612.377 s: a time without a zone is UTC.
     assert (ada.completed_at - ada.started_at).total_seconds() == pytest.approx(612.377)
+    assert (ada.file, ada.recorded_by_id) == ("export.csv", None)
     told = " ".join(str(value) for one in PanelStatus.objects.values() for value in one.values())
     assert "Ghana" not in told
     ben = PanelStatus.objects.get(submission__worker__external_id="ben")
     assert (ben.seconds, ben.completed_at, ben.code) == (None, None, "")
 
 
-@pytest.mark.parametrize("status", STATUSES)
-def test_each_status_of_the_panel_is_known_however_it_is_spelled(rivers, take, status):
-    spelled = status.lower().replace(" ", "_").replace("-", "_")
-    take(row("ada", status), row("ben", spelled))
-    assert counted_statuses(rivers) == {status: 2}
+def test_a_status_of_the_panel_is_known_however_it_is_spelled(rivers, take):
+    take(row("ada", "TIMED-OUT"), row("ben", "timed_out"))
+    assert count_statuses(rivers) == {"TIMED-OUT": 2}
 
 
 def test_files_and_rows_know_the_same_statuses():
@@ -116,7 +115,7 @@ def test_what_is_new_is_added_and_the_history_stays(rivers, take):
     assert in_file(n_new=1, n_unchanged=1) in take(row("ada", "APPROVED"), row("ben"))
     history = PanelStatus.objects.filter(submission__worker__external_id="ada").order_by("pk")
     assert [one.status for one in history] == ["AWAITING REVIEW", "APPROVED"]
-    assert counted_statuses(rivers) == {"APPROVED": 1, "AWAITING REVIEW": 1}
+    assert count_statuses(rivers) == {"APPROVED": 1, "AWAITING REVIEW": 1}
     with world.refused(guards.APPEND_ONLY):
         super(type(history), history).update(status="REJECTED")
 
@@ -147,16 +146,9 @@ def test_an_older_export_calls_its_columns_otherwise(rivers, take):
     assert str(one.completed_at) == "2021-03-01 10:10:00.120000+00:00"
 
 
-@pytest.mark.parametrize(
-    "begun",
-    [
-        *("2026-11-20", "2026-11-20 10:00", "2026-11-20T10:00:00.123456Z"),
-        *("2026-11-20T10:00:00+00:00", "2026-11-20 11:00:00+01"),
-    ],
-)
-def test_a_time_may_stand_in_any_form_of_iso_8601_with_dashes(rivers, take, begun):
-    take(row("ada", begun=begun, taken="612.5"))
-    assert str(PanelStatus.objects.get().started_at).startswith("2026-11-20 ")
+def test_a_time_with_a_zone_is_stored_as_utc(rivers, take):
+    take(row("ada", begun="2026-11-20 11:00:00+01"))
+    assert str(PanelStatus.objects.get().started_at) == "2026-11-20 10:00:00+00:00"
 
 
 @pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "DATA_EXPIRED"])
@@ -181,7 +173,7 @@ def test_an_id_that_the_panel_no_longer_tells_is_none(rivers, take, cell):
     known = PanelStatus.objects.values_list("submission__worker__external_id", "session_id")
     # Of Dee the id was known before.
     assert set(known) == {("dee", "s-dee"), ("ada", ""), ("ben", ""), ("fay", "")}
-    people = {one.name: one.submission for one in decided_people(rivers)}
+    people = {one.name: one.submission for one in load_decided_people(rivers)}
     assert people["ada"] == "s-ada"
     assert (people["dee"], people["fay"]) == ("s-dee", "")
 
@@ -238,40 +230,10 @@ def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
     assert PanelStatus.objects.count() == 2
 
 
-BEGUN, TAKEN = "Started at", "Time taken"
-
-
-@pytest.mark.parametrize(
-    ("rows", "code", "expected"),
-    [
-        ([row("ada"), row("ben", "PAID")], "panel_status_unknown",
-         {"line": 3, "column": "Status", "status": "PAID"}),
-        ([row("ada"), row("ada", session="s2")], "submission_twice",
-         {"line": 3, "column": PARTICIPANT, "value": "ada", "first_line": 2}),
-        ([row("ada"), row("ben", session="s-ada")], "submission_twice",
-         {"line": 3, "column": SUBMISSION, "value": "s-ada", "first_line": 2}),
-        ([row("ada"), "s-ben,ben,APPROVED\n"], "row_too_short", {"line": 3, "width": 20}),
-        ([row("ada"), row("", session="x")], "submission_id_missing",
-         {"line": 3, "column": PARTICIPANT}),
-        *(
-            ([row("ada", taken=cell)], "panel_seconds_unreadable",
-             {"line": 2, "column": TAKEN, "cell": cell})
-            for cell in ("soon", "-1", "1_000", "1e9", "٦١٢", "1" * 11)
-        ),
-        *(
-            ([row("ada", begun=cell)], "panel_time_unreadable",
-             {"line": 2, "column": BEGUN, "cell": cell})
-            for cell in (
-                "20190501", "2019-W18-3", "2026-11-20x10:00", "2026-02-30 10:00", "yesterday"
-            )
-        ),
-        ([row("ada", ended="2026-11-20T09:00:00Z")], "submission_times_reversed",
-         {"line": 2, "column": "Completed at"}),
-        ([], "no_submission", {"line": None}),
-    ],
-)  # fmt: skip
-def test_a_bad_row_is_told_with_its_line_and_nothing_is_kept(rivers, take, rows, code, expected):
-    take.refused_for(code, *rows, **expected)
+def test_a_bad_row_is_told_with_its_line_and_nothing_is_kept(rivers, take):
+    rows = [row("ada"), row("ben", session="s-ada")]
+    where = {"line": 3, "column": SUBMISSION, "value": "s-ada", "first_line": 2}
+    take.refused_for("submission_twice", *rows, **where)
     assert not PanelStatus.objects.exists()
 
 
@@ -324,7 +286,7 @@ def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):
 
 def test_who_returned_in_a_session_that_was_never_opened_here_is_kept(rivers, take):
     take(row("ada", "RETURNED", session="never opened"), row("ben"))
-    assert counted_statuses(rivers) == {"RETURNED": 1, "AWAITING REVIEW": 1}
+    assert count_statuses(rivers) == {"RETURNED": 1, "AWAITING REVIEW": 1}
 
 
 def other_wave(who):
@@ -365,7 +327,7 @@ def test_people_of_two_studies_may_stand_in_one_file(rivers, take):
     PanelSession.objects.filter(session_id="s-ada").update(study_id=OTHER)
     header = "Submission id,Participant id,Status,Study id\n"
     take(f"s-ada,ada,APPROVED,{OTHER}\n", f"s-ben,ben,APPROVED,{STUDY}\n", header=header)
-    assert counted_statuses(rivers) == {"APPROVED": 2}
+    assert count_statuses(rivers) == {"APPROVED": 2}
 
 
 def test_one_export_has_one_study(rivers, take):

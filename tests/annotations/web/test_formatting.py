@@ -5,7 +5,7 @@ import re
 import pytest
 
 from annotations.models import Passage
-from annotations.web.formatting import LONGEST_FORMATTED, formatted, passage_text, plain
+from annotations.web.formatting import LONGEST_FORMATTED, escape_plain, format_passage, format_text
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from annotations.web.formatting import LONGEST_FORMATTED, formatted, passage_tex
     ],
 )
 def test_marks_become_html(text, html):
-    assert formatted(text).strip() == html
+    assert format_text(text).strip() == html
 
 
 def test_a_link_opens_elsewhere_and_tells_nothing():
     assert (
-        formatted("[a](https://example.org/?q=1&r=2)").strip()
+        format_text("[a](https://example.org/?q=1&r=2)").strip()
         == '<p dir="auto"><a href="https://example.org/?q=1&amp;r=2" target="_blank" '
         'rel="noopener noreferrer nofollow">a</a></p>'
     )
@@ -63,7 +63,7 @@ HARM = [
 
 @pytest.mark.parametrize("text", HARM)
 def test_what_could_do_harm_is_shown_as_it_is_written(text):
-    html = formatted(text)
+    html = format_text(text)
     tags = re.findall(r"<[^>]*>", html)
     known = r"</?(p|h2|a|strong|em|br|li|ul|ol|blockquote)( (dir|href|target|rel)=\"[^\"]*\")*>"
     assert all(re.fullmatch(known, tag) for tag in tags), html
@@ -74,26 +74,26 @@ def test_what_could_do_harm_is_shown_as_it_is_written(text):
 
 @pytest.mark.parametrize("text", ["[" * 30_000, "*a " * 15_000, "> " * 20_000, "[a](" * 12_000])
 def test_a_text_made_to_keep_the_server_busy_is_read_in_a_moment(text):
-    assert len(formatted(text)) < 2_000_000
+    assert len(format_text(text)) < 2_000_000
 
 
 def test_a_text_that_is_too_long_to_format_is_shown_whole():
     text = "*a* <b>" * (LONGEST_FORMATTED // 7 + 1)
-    html = formatted(text)
-    assert html == plain(text)
+    html = format_text(text)
+    assert html == escape_plain(text)
     assert re.match(r"<div [^>]*>\*a\* &lt;b&gt;", html)
     assert html.count("*a*") == text.count("*a*")
 
 
 def test_headings_begin_below_that_of_the_page_and_leave_no_level_out():
-    html = formatted("# a\n\n### b\n\n# c\n\n###### d", 3)
+    html = format_text("# a\n\n### b\n\n# c\n\n###### d", 3)
     assert re.findall(r"<(h\d)", html) == ["h3", "h4", "h3", "h4"]
-    assert re.findall(r"<(h\d)", formatted("### a\n\n# b\n\n## c", 6)) == ["h6"] * 3
+    assert re.findall(r"<(h\d)", format_text("### a\n\n# b\n\n## c", 6)) == ["h6"] * 3
 
 
 def test_a_passage_from_a_file_keeps_its_stars_and_its_spaces():
     passage = Passage(text="# 5*3*2\n  indented <b>")
-    assert passage_text(passage) == plain(passage.text)
-    assert "># 5*3*2\n  indented &lt;b&gt;</div>" in passage_text(passage)
+    assert format_passage(passage) == escape_plain(passage.text)
+    assert "># 5*3*2\n  indented &lt;b&gt;</div>" in format_passage(passage)
     passage.format = "simple"
-    assert passage_text(passage).startswith('<h3 dir="auto">5<em>3</em>2</h3>')
+    assert format_passage(passage).startswith('<h3 dir="auto">5<em>3</em>2</h3>')

@@ -7,9 +7,9 @@ import pytest
 
 from annotations.models import QuestionSet
 from annotations.web.pages import NEWEST_FIRST
-from annotations.web.paging import BadCursorError, Keyset, read, written
+from annotations.web.paging import BadCursorError, Keyset, decode_cursor, encode_cursor
 from evaluation.models import WorkerGrade
-from tests.evaluation.reports import world
+from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
 
@@ -61,14 +61,14 @@ def test_a_cursor_counts_no_rows():
 @pytest.mark.parametrize(
     "cursor",
     [
-        *("x", "!!", "0.5_zz", written("other", 1.0, "0" * 32), written("grade", 1.0)),
-        written("grade", 1.0, None),
-        written("grade", 1.0, 7),
-        written("grade", "1.0", "0" * 32),
-        written("grade", float("nan"), "0" * 32),
-        written("grade", 10**400, "0" * 32),
-        written("grade", [1.0], "0" * 32),
-        written("grade", 1.0, "no id"),
+        *("x", "!!", "0.5_zz", encode_cursor("other", 1.0, "0" * 32), encode_cursor("grade", 1.0)),
+        encode_cursor("grade", 1.0, None),
+        encode_cursor("grade", 1.0, 7),
+        encode_cursor("grade", "1.0", "0" * 32),
+        encode_cursor("grade", float("nan"), "0" * 32),
+        encode_cursor("grade", 10**400, "0" * 32),
+        encode_cursor("grade", [1.0], "0" * 32),
+        encode_cursor("grade", 1.0, "no id"),
     ],
 )
 def test_a_cursor_that_no_page_handed_out_is_refused(cursor):
@@ -77,5 +77,5 @@ def test_a_cursor_that_no_page_handed_out_is_refused(cursor):
 
 
 def test_a_place_is_read_as_it_was_written():
-    assert read("pairs", written("pairs", 50)) == [50]
-    assert read("grade", written("grade", 0.1 + 0.2, None), 2) == [0.1 + 0.2, None]
+    assert decode_cursor("pairs", encode_cursor("pairs", 50)) == [50]
+    assert decode_cursor("grade", encode_cursor("grade", 0.1 + 0.2, None), 2) == [0.1 + 0.2, None]

@@ -1,20 +1,20 @@
 import pytest
 
 from annotations.web.downloads import download
-from annotations.web.texts import shortened, with_code
+from annotations.web.texts import mark_code, shorten_text
 
 
 def test_a_text_is_cut_after_so_many_characters_and_never_written_anew():
-    assert shortened("x" * 240) == "x" * 240
-    assert shortened("x" * 241) == "x" * 240 + "…"
-    assert shortened("one two three", 4) == "one…"
+    assert shorten_text("x" * 240) == "x" * 240
+    assert shorten_text("x" * 241) == "x" * 240 + "…"
+    assert shorten_text("one two three", 4) == "one…"
     # An e and its accent stay two characters, as somebody typed them.
-    assert shortened("e\u0301" * 3, 4) == "e\u0301e\u0301…"
-    assert [shortened(None), shortened("")] == ["", ""]
+    assert shorten_text("e\u0301" * 3, 4) == "e\u0301e\u0301…"
+    assert [shorten_text(None), shorten_text("")] == ["", ""]
 
 
 def test_code_is_marked_and_everything_else_escaped():
-    assert with_code("<b> `manage.py up`") == "&lt;b&gt; <code>manage.py up</code>"
+    assert mark_code("<b> `manage.py up`") == "&lt;b&gt; <code>manage.py up</code>"
 
 
 @pytest.mark.parametrize(

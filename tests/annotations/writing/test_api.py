@@ -63,7 +63,7 @@ def test_a_problem_is_written_checked_and_accepted(world):
     assert sorted(vote["validator"] for vote in whole["votes"]) == ["val", "vic", "vin"]
     assert {event["kind"] for event in whole["events"]} == {"begun", "submitted", "accepted"}
     accepted = rana.get(of_set(world, "writing-accepted")).data["problems"]
-    assert accepted == list(writing.accepted(world.project))
+    assert accepted == list(writing.export_accepted(world.project))
 
 
 def test_the_requester_begins_invites_decides_and_closes(world):

@@ -9,20 +9,13 @@ from django.db import connection, connections
 
 from annotations import writing
 from annotations.exchange.reading.word_problems import read_word_problems
-from annotations.models import (
-    ProblemVote,
-    QuestionSet,
-    Share,
-    Team,
-    WritingEvent,
-    WrittenProblem,
-)
+from annotations.models import ProblemVote, QuestionSet, Share, Team, WritingEvent, WrittenProblem
 from annotations.writing import WritingError
 from tests.annotations.writing.conftest import APPLES, MADE, published_set
 from tests.evaluation.commands.running import called as manage
 
 State = WrittenProblem.State
-Category = writing.WHAT_CATEGORIES_MEAN
+Category = writing.CATEGORY_DESCRIPTIONS
 
 
 def refused(code, action, *arguments):
@@ -57,7 +50,7 @@ def test_each_question_is_taken_once_and_in_order(world):
     assert [first.external_id, second.external_id] == ["1-1", "2-1"]
     assert first.text == APPLES
     refused("nothing_to_take", writing.take, world.project, world.wanda.pk)
-    assert writing.slots(world.project) == writing.Slot(wanted=2, taken=2)
+    assert writing.count_problems(world.project) == writing.ProblemCount(wanted=2, taken=2)
 
 
 def test_what_is_given_up_is_free_for_others_first(world):
@@ -112,7 +105,7 @@ def test_one_who_finds_an_answer_or_no_majority_for_the_reason_sends_it_back(
 ):
     named = zip(("vic", "val", "vin"), said, strict=True)
     assert votes(world, handed_in, *named) == State.RETURNED
-    words = writing.words_about(handed_in)
+    words = writing.list_anonymous_votes(handed_in)
     assert len(words) == 3
     assert sorted(word.note for word in words) == ["by val", "by vic", "by vin"]
 
@@ -123,7 +116,7 @@ def test_what_comes_back_is_written_anew_and_checked_anew(world, handed_in):
     handed_in.refresh_from_db()
     assert (handed_in.revision, handed_in.state) == (2, State.CHECKING)
     # The votes about the first wording count no more, and are kept.
-    assert len(writing.tasks(world.project, world.vic.pk).open) == 1
+    assert len(writing.list_tasks(world.project, world.vic.pk).open) == 1
     assert votes(world, handed_in, ("vic", 2), ("val", 2), ("vito", 2)) == State.ACCEPTED
     assert ProblemVote.objects.filter(problem=handed_in).count() == 6
     texts = handed_in.events.filter(kind="submitted").order_by("pk").values_list("text", flat=True)
@@ -133,17 +126,17 @@ def test_what_comes_back_is_written_anew_and_checked_anew(world, handed_in):
 def test_a_validator_may_correct_until_it_is_decided(world, handed_in):
     votes(world, handed_in, ("vic", None), ("vic", 2), ("val", 2))
     assert handed_in.votes.count() == 2
-    own = writing.task(world.project, world.vic.pk, handed_in.public_id)
+    own = writing.find_task(world.project, world.vic.pk, handed_in.public_id)
     assert (own.answerable, own.category) == (False, 2)
     votes(world, handed_in, ("vin", 2))
-    assert writing.task(world.project, world.vic.pk, handed_in.public_id) is None
+    assert writing.find_task(world.project, world.vic.pk, handed_in.public_id) is None
     who = world.vic.pk
     refused("decided", writing.vote, world.project, who, handed_in.public_id, True, None)
 
 
 def test_who_checks_sees_the_text_and_nothing_else(world, handed_in):
     votes(world, handed_in, ("vic", 2))
-    (task,) = writing.tasks(world.project, world.val.pk).open
+    (task,) = writing.list_tasks(world.project, world.val.pk).open
     assert vars(task) == {
         "id": handed_in.public_id,
         "text": MADE,
@@ -156,8 +149,8 @@ def test_who_checks_sees_the_text_and_nothing_else(world, handed_in):
 def test_the_author_does_not_check_it_even_as_a_validator(world, handed_in):
     handed_in.author = world.vic
     handed_in.save()
-    assert not writing.tasks(world.project, world.vic.pk).open
-    assert writing.task(world.project, world.vic.pk, handed_in.public_id) is None
+    assert not writing.list_tasks(world.project, world.vic.pk).open
+    assert writing.find_task(world.project, world.vic.pk, handed_in.public_id) is None
     refused("decided", writing.vote, world.project, world.vic.pk, handed_in.public_id, True, None)
 
 
@@ -169,7 +162,7 @@ def test_no_more_check_it_than_are_needed(world, handed_in):
     ProblemVote.objects.create(
         problem=handed_in, validator=world.val, revision=1, answerable=True
     )  # as if both were under way at once
-    assert not writing.tasks(world.project, world.vin.pk).open
+    assert not writing.list_tasks(world.project, world.vin.pk).open
     refused("decided", writing.vote, world.project, world.vin.pk, handed_in.public_id, True, None)
 
 
@@ -195,7 +188,7 @@ def test_problems_come_in_another_order_to_each_validator(world):
         problem = writing.take(world.project, world.wanda.pk)
         writing.submit(problem, f"{MADE} {number}", 2)
     orders = {
-        name: [task.text for task in writing.tasks(world.project, world.people[name].pk).open]
+        name: [task.text for task in writing.list_tasks(world.project, world.people[name].pk).open]
         for name in ("vic", "val")
     }
     assert sorted(orders["vic"]) == sorted(orders["val"])
@@ -210,9 +203,9 @@ def test_a_closed_project_takes_nothing_more(world, handed_in):
     refused("closed", writing.submit, draft, "Something else?", 5)
     refused("closed", writing.save, draft, "Something else?", 5)
     refused("closed", writing.vote, world.project, who, handed_in.public_id, True, None)
-    assert not writing.tasks(world.project, who).open
+    assert not writing.list_tasks(world.project, who).open
     writing.set_open(world.project, is_open=True)
-    assert len(writing.tasks(world.project, who).open) == 1
+    assert len(writing.list_tasks(world.project, who).open) == 1
 
 
 def test_the_requester_sends_back_and_leaves_out_with_a_reason(world, handed_in):
@@ -221,10 +214,10 @@ def test_the_requester_sends_back_and_leaves_out_with_a_reason(world, handed_in)
     writing.send_back(handed_in, world.rana.pk, "Too near to another one.")
     handed_in.refresh_from_db()
     assert handed_in.state == State.RETURNED
-    assert writing.last_note(handed_in) == "Too near to another one."
+    assert writing.find_last_note(handed_in) == "Too near to another one."
     refused("not_decided", writing.send_back, handed_in, world.rana.pk, "Again")
     writing.drop(handed_in, world.rana.pk, "Not wanted.")
-    assert writing.next_original(world.project, world.will.pk).external_id == "1"
+    assert writing.find_next_original(world.project, world.will.pk).external_id == "1"
     refused("not_decided", writing.drop, handed_in, world.rana.pk, "Again")
 
 
@@ -236,17 +229,23 @@ def test_what_happened_is_never_changed(world, handed_in):
 
 
 def test_who_writes_does_not_check_and_who_sees_votes_does_not_either(world, handed_in):
-    assert "is a writer and has begun" in writing.why_not(world.project, world.wanda, "validator")
-    assert writing.why_not(world.project, world.will, "validator") == ""
-    assert "is a validator already" in writing.why_not(world.project, world.vic, "validator")
-    assert "cannot check blindly" in writing.why_not(world.project, world.rana, "validator")
-    assert writing.why_not(world.project, world.rana, "writer") == ""
+    assert "is a writer and has begun" in writing.find_invitation_error(
+        world.project, world.wanda, "validator"
+    )
+    assert writing.find_invitation_error(world.project, world.will, "validator") == ""
+    assert "is a validator already" in writing.find_invitation_error(
+        world.project, world.vic, "validator"
+    )
+    assert "cannot check blindly" in writing.find_invitation_error(
+        world.project, world.rana, "validator"
+    )
+    assert writing.find_invitation_error(world.project, world.rana, "writer") == ""
     vera, ed = (User.objects.create_user(name) for name in ("vera", "ed"))
     Share.objects.create(question_set=world.version.question_set, user=vera, role="viewer")
     Share.objects.create(question_set=world.version.question_set, user=ed, role="expert")
-    assert "cannot check blindly" in writing.why_not(world.project, vera, "validator")
+    assert "cannot check blindly" in writing.find_invitation_error(world.project, vera, "validator")
     # An expert sees questions only.
-    assert writing.why_not(world.project, ed, "validator") == ""
+    assert writing.find_invitation_error(world.project, ed, "validator") == ""
 
 
 def test_a_team_is_invited_but_for_those_who_cannot(world, handed_in):
@@ -265,7 +264,7 @@ def test_the_overview_counts_states_people_and_agreement(world, handed_in):
     writing.submit(other, "A rope is cut into 4 parts. How long is each?", 1)
     other.refresh_from_db()
     votes(world, other, ("vic", None), ("val", 1), ("vin", 1))
-    found = writing.overview(world.project)
+    found = writing.summarize_project(world.project)
     states = {state: n for state, _, n in found.states if n}
     assert states == {"accepted": 1, "returned": 1}
     assert found.accepted == 1
@@ -287,7 +286,7 @@ def test_the_overview_counts_states_people_and_agreement(world, handed_in):
 
 def test_what_is_accepted_is_read_back_as_pairs_of_umwp(world, handed_in, tmp_path):
     votes(world, handed_in, ("vic", 2), ("val", 2), ("vin", 2))
-    records = list(writing.accepted(world.project))
+    records = list(writing.export_accepted(world.project))
     assert records == [
         {
             "id": 1, "question": APPLES, "answer": [7.0], "answerable": True, "category": None,
@@ -305,10 +304,10 @@ def test_what_is_accepted_is_read_back_as_pairs_of_umwp(world, handed_in, tmp_pa
 
 
 def test_numbers_of_an_answer_are_read_out_of_lists_and_with_thousands(world):
-    from annotations.writing.export import numbers_of
+    from annotations.writing.export import list_accepted_numbers
 
     question = world.version.questions.get(external_id="2")
-    assert numbers_of(question) == (2.5, 2500.0)
+    assert list_accepted_numbers(question) == (2.5, 2500.0)
 
 
 @pytest.mark.skipif(
@@ -349,7 +348,7 @@ def test_the_command_writes_what_was_accepted_and_what_was_said(world, handed_in
     counts, _, path = ran.out.partition(": ")
     assert (re.findall(r"\d+", counts), path.strip()) == (["1", "1"], str(out))
     assert [json.loads(line) for line in out.read_text().splitlines()] == list(
-        writing.accepted(world.project)
+        writing.export_accepted(world.project)
     )
     with said.open(newline="") as file:
         rows = [

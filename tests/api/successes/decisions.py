@@ -12,8 +12,8 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.judging.audit import ask_for_audit, draw_audit
 from evaluation.models import HumanJudgement
-from evaluation.reports.triage.rest import rest_of
-from evaluation.triaging import decide
+from evaluation.triage.report.queue import find_undecided
+from evaluation.triage.storage import decide
 from tests.api.successes.declaration import Sent, person, succeeds
 from tests.evaluation.kinds.words import WordOptions
 
@@ -62,7 +62,7 @@ def _(world):
 
 @succeeds("results_triage_accept")
 def _(world):
-    rest = rest_of(world.run, "everybody", with_alarms=True)
+    rest = find_undecided(world.run, "everybody", with_alarms=True)
     return Sent({"who": "everybody", "alarms": True, "seen": rest.seen})
 
 

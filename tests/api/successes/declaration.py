@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from evaluation.background import removals
+from evaluation.deletion.storage import removals
 from tests.annotations.world import version as draft_of
 
 

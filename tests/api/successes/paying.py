@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from annotations.ledger import bonuses
-from annotations.ledger.appealing import appeal
-from annotations.ledger.deciding import decide
+from annotations.ledger.appeals import create_appeal
+from annotations.ledger.decisions import decide
 from annotations.models import Collection, Submission
-from evaluation.paying.rules import PER_ANSWER, Rule, propose
+from evaluation.payments.storage.rules import PER_ANSWER, Rule, propose
 from tests.api.successes.declaration import Sent, succeeds
 
 RULE = {"kind": PER_ANSWER, "amount": "0.05", "round": "second", "base_pay": "1.00"}
@@ -43,7 +43,7 @@ def _(world):
 def _(world):
     one = person(world)
     decide(one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4)
-    appeal(one, "It is the same river.")
+    create_appeal(one, "It is the same river.")
     return Sent({"answer": "You are right.", "approve": True}, ids={"submission_id": one.public_id})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.answering import waves
-from annotations.editing import Sheet, add_language, rows_of
+from annotations.editing import Sheet, add_language, load_rows
 from annotations.models import Import, QuestionSet
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
 
@@ -145,7 +145,7 @@ def _(world):
 def _(world):
     ids = translated(world)
     version = QuestionSet.objects.get(public_id=ids["set_id"]).draft()
-    sheet = Sheet(version, "ar", rows_of(version))
+    sheet = Sheet(version, "ar", load_rows(version))
     piece = next(one for one in sheet.pieces if one.name == "text")
     return Sent({"seen": sheet.seen, "texts": {piece.key: "نص"}}, ids=ids)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from evaluation.background import runs
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from tests.api.successes.declaration import Sent, archived, succeeds
 

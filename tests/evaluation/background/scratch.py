@@ -140,7 +140,7 @@ class Scratch:
             check=True,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,  # migrations of a machine that does much else
         ).stdout
 
     def python(self, code: str, **names: object):

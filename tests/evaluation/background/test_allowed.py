@@ -6,12 +6,12 @@ from rest_framework.test import APIClient
 from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.allowed import not_allowed
-from evaluation.flow.maqa.parameters import MaqaParameters
-from evaluation.flow.multiqa.run_options import MultiqaRunOptions
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.forms.options import OTHER, form_for
+from evaluation.maqa.options import MaqaParameters
 from evaluation.models import Run
+from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.options import API, OptionError
-from evaluation.site.option_form import OTHER, form_for
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db

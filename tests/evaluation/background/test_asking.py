@@ -16,7 +16,7 @@ from evaluation.steps.checkpoints import LANE, Lane, Turn
 from tests.annotations import world
 from tests.evaluation.backends.chat.fake import fake_chat, said
 from tests.evaluation.background.scratch import Scratch, wait_until
-from tests.evaluation.kinds.ask.test_killed_worker import SEED, STATE
+from tests.evaluation.language_models.test_killed_worker import SEED, STATE
 from tests.services import address_of
 
 COMPUTING, ASKING = Lane.COMPUTING, Lane.ASKING
@@ -214,7 +214,7 @@ def grading_goes_on_beside_asking(site: Scratch) -> None:
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_grading_is_done_while_anothers_models_are_asked_on_sqlite_with_files(sqlite_home):
     grading_goes_on_beside_asking(Scratch(sqlite_home, None, None))
 

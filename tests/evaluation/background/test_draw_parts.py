@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from evaluation.background.work import work_one_turn
-from evaluation.methods.aqer import resampling
+from evaluation.consensus.methods import resampling
+from evaluation.grading.storage import running as draws
 from evaluation.models import DrawPart, Run, WorkerGrade
-from evaluation.steps import draws
 
 pytestmark = pytest.mark.django_db
 

@@ -4,13 +4,12 @@ import pytest
 
 from annotations.models import Response, Worker
 from evaluation.background.exclusions import excluded_ids, leave_out_excluded, takes_exclusions
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
-from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds import run_kinds
-from evaluation.models import Run
-from evaluation.triaging import decide, take_back
-from tests.evaluation.reports import world
+from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.triage.storage import decide, take_back
+from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
 
@@ -21,24 +20,12 @@ def run():
     return world.finished()
 
 
-def another_run(run):
-    """A second finished run of the same version, with the same grades."""
-    second = Run.objects.create(
-        owner=run.owner, version=run.version, state=Run.State.DONE, finished_at=run.finished_at
-    )
-    rows = list(run.worker_grades.all())
-    for row in rows:
-        row.pk, row.run = None, second
-    type(rows[0]).objects.bulk_create(rows)
-    return second
-
-
 def worker(name):
     return Worker.objects.get(external_id=name)
 
 
 def test_an_exclusion_in_one_run_counts_for_the_set(run):
-    later = another_run(run)
+    later = world.another(run)
     decide(run, worker("w002"), run.owner, "exclude", "copied")
     decide(later, worker("w004"), run.owner, "exclude", "copied")
     assert excluded_ids(run.version) == ("w002", "w004")
@@ -47,7 +34,7 @@ def test_an_exclusion_in_one_run_counts_for_the_set(run):
 
 
 def test_the_newest_decision_counts_whichever_run_it_was_made_in(run):
-    later = another_run(run)
+    later = world.another(run)
     decide(run, worker("w002"), run.owner, "exclude", "copied")
     decide(later, worker("w002"), run.owner, "accept")
     assert excluded_ids(run.version) == ()

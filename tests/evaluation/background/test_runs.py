@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.options import OptionError, problem
 from tests.annotations import world as crowd

@@ -5,22 +5,23 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evaluation.background.progress import progress_of
+from evaluation.deletion.storage.notes import SENTENCES, Note
 from evaluation.models import Run
-from evaluation.reports.removal_notes import SENTENCES, Note
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 NOTES = [
     (
         "run_of_record",
         {},
-        "It is the run of record of its question set: afterwards the newest run that is done "
+        "It is the official run of its question set: afterwards the newest run that is done "
         "counts.",
     ),
     (
-        "decisions_applied",
-        {"n": 2},
-        "2 of the decisions about workers were applied in later runs. Those runs stay as they "
-        "are; who decided why can then be read nowhere.",
+        "decisions_stay",
+        {"n": 2, "out": 1},
+        "Kept with the question set: 2 decisions about workers. Later runs still leave out "
+        "1 worker because of them. Any other run of the set shows these decisions and can take "
+        "them back.",
     ),
     (
         "sample_judged",
@@ -257,7 +258,7 @@ def running(done, total, seconds=None, stage="embedding"):
 @pytest.mark.parametrize(
     ("run", "line"),
     [
-        (Run(state="queued"), "It waits for a worker."),
+        (Run(state="queued"), "Queued. It starts when a background process is free."),
         (Run(state="done", stage="embedding", done=5, total=5), ""),
         (Run(state="paused"), "It is paused."),
         (Run(state="paused", done=3, total=1200), "It is paused, after 3 of 1,200."),

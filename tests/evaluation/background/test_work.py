@@ -7,9 +7,10 @@ from django.db import IntegrityError
 
 from annotations.models.base import new_public_id
 from evaluation.backends import BackendError
-from evaluation.background import removals, work
+from evaluation.background import work
 from evaluation.background.leases import Heartbeat, LeaseLostError, claim_oldest
 from evaluation.background.work import TURN_SECONDS, work_one_turn, worker_name
+from evaluation.deletion.storage import removals
 from evaluation.models import Removal, Run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError
 from tests.annotations import world

@@ -175,7 +175,10 @@ SWITCHES = [
 ]
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 5])
+@pytest.mark.parametrize(
+    "n_workers",
+    [pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long), 5],
+)
 def test_every_empty_cell_has_a_reason_whatever_is_switched_on(crowd, tmp_path, n_workers):
     rows = table(crowd.answers)
     few = dict.fromkeys(row["worker"] for row in rows)

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.flow.facts.meaning import THRESHOLD
+from evaluation.grading.facts.run.meaning import THRESHOLD
 from tests.evaluation.commands.running import manage
 from tests.evaluation.cross_encoders import logits, save_cross_encoder
 

@@ -13,7 +13,12 @@ from tests.evaluation.commands.crowd import (
     table,
 )
 from tests.evaluation.commands.running import evaluate
-from tests.evaluation.methods.aqer.literal import cosine, exemplar, literal_aqer, negative_distance
+from tests.evaluation.consensus.methods.literal import (
+    cosine,
+    exemplar,
+    literal_aqer,
+    negative_distance,
+)
 
 SWITCHES = [
     (),
@@ -195,7 +200,7 @@ def test_entailment_gives_the_first_weights_and_the_signature_names_the_model(
                 progress(len(pairs), len(pairs))
             return np.array([len(hypothesis) / 100 for _, hypothesis in pairs])
 
-    monkeypatch.setattr("evaluation.flow.vectors.EntailmentModel.load", lambda _: Entailment())
+    monkeypatch.setattr("evaluation.consensus.vectors.EntailmentModel.load", lambda _: Entailment())
     ran = evaluate(
         crowd.answers,
         f"--embedder=precomputed:{crowd.vectors}",

@@ -52,7 +52,7 @@ def test_an_unforeseen_error_leaves_the_folder_as_before_and_is_not_hidden(
     output.mkdir()
     (output / "workers.csv").write_text("old")
     before = contents(output)
-    monkeypatch.setattr("evaluation.files.tables.summary", fail)
+    monkeypatch.setattr("evaluation.grading.files.tables.summary", fail)
     with pytest.raises(ZeroDivisionError):
         evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert contents(output) == before
@@ -62,7 +62,7 @@ def test_too_little_memory_is_an_error_with_a_remedy(crowd, output, monkeypatch)
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 29.1 TiB")
 
-    monkeypatch.setattr("evaluation.files.grading.grade_answers", fail)
+    monkeypatch.setattr("evaluation.grading.files.grading.grade_answers", fail)
     ran = evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert ran.code == 2
     assert "29.1 TiB" in ran.err

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from evaluation.kinds.aqer.terminal import NAMES
+from evaluation.grading.commands import NAMES
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.words.reasons import why_not_chosen
 from tests.contracts.replay import facts_of
@@ -292,15 +292,9 @@ BAD_FILES = {
         "Ana\nBen\nCem\nDora\nEli": "all workers are in it",
     },
     "--anchors": {
-        "worker,question,grade\nAna,q1,": "line 2, column grade: the grade is missing",
-        "worker,question,grade\nAna,q1,good": "line 2, column grade: the grade good is no number",
-        "worker,question,grade\nAna,q1,nan": "the grade nan is no number",
-        "worker,question,grade\nAna,q1,1\nAna,q1,2": "is graded already in line 2",
         "worker,question,grade\nZoe,q1,1": "line 2, column worker: there is no worker Zoe",
         "worker,question,grade\nAna,q77,1": "line 2, column question: there is no question q77",
         "worker,question,grade\nBen,q4,1": "Ben gave no answer to question q4",
-        "worker,question\nAna,q1": "there is no column grade",
-        "worker,question,grade": "there is no graded answer in it",
     },
 }
 

@@ -8,7 +8,7 @@ from annotations.models import Response
 from tests.annotations import world
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import called as manage
-from tests.evaluation.reports.world import finished
+from tests.evaluation.grading.results.world import finished
 
 pytestmark = pytest.mark.django_db
 

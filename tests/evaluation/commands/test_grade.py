@@ -4,12 +4,11 @@ import io
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from annotations.models import Worker
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
-from evaluation.kinds.aqer.terminal import report_of_run
+from evaluation.grading.commands import report_of_run
 from evaluation.models import Run, WorkerVerdict
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,13 +38,13 @@ def test_a_run_is_called_what_the_command_says(tides):
 
 
 def test_whom_people_excluded_is_left_out_unless_the_command_says_otherwise(tides):
-    version = tides.latest_version()
-    before = Run.objects.create(
-        owner=tides.owner, version=version, state=Run.State.DONE, finished_at=timezone.now()
-    )
     quinn = Worker.objects.get(external_id="Quinn")
     WorkerVerdict.objects.create(
-        run=before, worker=quinn, kind="exclude", category="copied", decided_by=tides.owner
+        question_set=tides,
+        worker=quinn,
+        kind="exclude",
+        category="copied",
+        decided_by=tides.owner,
     )
     for command, out in (
         (("grade", "tides"), ["Quinn"]),

@@ -157,7 +157,7 @@ class TestCrowdwsa:
         assert summary_of(crowdwsa[0])["answers"] == {"T1": 882, "T2": 908}
 
     def test_both_answers_and_truth_enter_the_hash(self, crowdwsa, data_folder):
-        from evaluation.flow.signatures import combined_hash, file_hash
+        from evaluation.consensus.signatures import combined_hash, file_hash
 
         names = ("T1_label_anonymous", "T1_gt", "T2_label_anonymous", "T2_gt")
         files = [data_folder / "crowdwsa2019" / f"{name}.tsv" for name in names]
@@ -230,6 +230,7 @@ PLAIN = [("10x2", name) for name in ("aqer", "bleu1", "f1", "rasa", "roy2016", "
 
 
 @pytest.mark.model
+@pytest.mark.long
 def test_a_judge_is_asked_about_every_answer_and_gets_a_row(tmp_path):
     server = FakeServer()
 

@@ -56,6 +56,7 @@ class TestOwnFile:
         assert found["verdict"] in ("better", "default", "apart")
         assert len(found["input_hash"]) == 64
 
+    @pytest.mark.long
     def test_without_workers_crowds_are_dealt_and_that_is_said(self, tmp_path, rendered_messages):
         path = written(tmp_path / "mine.csv", of_nobody(22, 6))
         found = manage("reproduce", "graded", path, "--output", tmp_path / "out", *LETTERS)

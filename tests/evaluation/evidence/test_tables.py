@@ -9,8 +9,8 @@ from evaluation.evidence.data_sets import GradedAnswers, Translations
 from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.studies.crowdwsa import gleu_of, words_of
 from evaluation.evidence.tables import Correlations, as_table, write_evidence
-from evaluation.files.npz import write_exemplars
-from evaluation.flow.results import Undefined
+from evaluation.grading.crowd import Undefined
+from evaluation.grading.files.tables import write_exemplars
 
 
 def corpus(n_questions=3, n_answers=24):
@@ -121,7 +121,7 @@ def test_undefined_counts_everything_and_names_the_first_thousand():
 
 
 def test_exemplars_are_read_by_numpy_without_pickle(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluation.files.npz.PART", 4)  # several parts
+    monkeypatch.setattr("evaluation.grading.files.tables.PART", 4)  # several parts
     vectors = np.arange(15, dtype=np.float64).reshape(5, 3)
     with (tmp_path / "x.npz").open("wb") as file:
         write_exemplars(file, ["q1", "ü", "", "q" * 50, "5"], vectors, np.dtype(np.float32))

@@ -13,7 +13,7 @@ from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation import exports
 from evaluation.exports import ChoiceError, chosen_run, chosen_version
 from tests.annotations import world
-from tests.evaluation.reports.world import finished, queued
+from tests.evaluation.grading.results.world import finished, queued
 from tests.problems import check_problem
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from annotations.exchange.model_replies import thinking_notes
 from annotations.models import QuestionSet
 from evaluation.imports import import_model_answers
 from evaluation.models import LanguageModel, LLMResponse
-from evaluation.steps.grading import model_answers_of
+from evaluation.steps.answers import model_answers_of
 from tests.annotations import world
 from tests.annotations.exchange.files import write
 from tests.problems import faults, raises_problem

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.experts.report.audit import audit_report, audit_table
 from evaluation.judging.adjudication import (
     CannotSettleError,
     ask_to_settle,
@@ -12,10 +13,9 @@ from evaluation.judging.adjudication import (
 from evaluation.judging.audit import take_back
 from evaluation.judging.tasks import task
 from evaluation.models import HumanJudgement, JudgementRequest
-from evaluation.reports.audit import audit_report, audit_table
 from evaluation.steps.outside import mean_judgements
+from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
-from tests.evaluation.reports import world
 
 pytestmark = pytest.mark.django_db
 # By place in the sample: 1.5 apart, 1 apart (a step: no disagreement), alike, 5 apart.

@@ -23,10 +23,10 @@ from evaluation.models import (
     JudgementRequest,
     WorkerGrade,
 )
-from evaluation.triaging import decide
-from evaluation.triaging import take_back as take_back_verdict
+from evaluation.triage.storage import decide
+from evaluation.triage.storage import take_back as take_back_verdict
+from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
-from tests.evaluation.reports import world
 
 pytestmark = pytest.mark.django_db
 

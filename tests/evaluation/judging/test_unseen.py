@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import AnswerScore, Audit, AuditItem, HumanJudgement, WorkerGrade
 from tests.annotations import world
 

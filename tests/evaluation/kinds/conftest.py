@@ -2,7 +2,6 @@
 
 import pytest
 
-from annotations.exchange import InputError, Problem
 from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
 from tests.evaluation.kinds.settings import LINE
@@ -20,20 +19,6 @@ ann,q2,westward
 ben,q1,the hills
 ben,q2,to the northern sea
 """
-
-
-@pytest.fixture
-def told_problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
-    """The problems of files (code, place and values) that were told since the test began."""
-    told: list[Problem] = []
-    text = InputError.__str__
-
-    def record(error: InputError) -> str:
-        told.extend(error.problems)
-        return text(error)
-
-    monkeypatch.setattr(InputError, "__str__", record)
-    return told
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import pytest
 
-from evaluation.flow.eloquent.run_options import EloquentRunOptions
-from evaluation.flow.maqa.run_options import MaqaRunOptions
-from evaluation.flow.multiqa.run_options import MultiqaRunOptions
-from evaluation.flow.umwp.run_options import UmwpRunOptions
+from evaluation.eloquent.options import EloquentRunOptions
+from evaluation.maqa.options import MaqaRunOptions
+from evaluation.maqa.report import MeasureFound, _find_best_measure
+from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.options import SITE, problem
-from evaluation.reports.maqa import MeasureFound, _knows
+from evaluation.umwp.options import UmwpRunOptions
 from tests.sentences import site_sentence, terminal_sentence
 
 BETWEEN = {"value": 1.0, "low": 0.9, "high": 1.0, "questions": 12, "models": 1}
@@ -47,8 +47,8 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
         (
             "multiqa.right",
             {"system": "shaky", "accuracy": 1.0, "worst": 0.0, "n": 4},
-            "shaky answers 100% of 4 questions rightly as asked, and 0% of them however they are "
-            "put.",
+            "shaky answers 100% of 4 questions correctly in the original wording and 0% in every "
+            "wording.",
         ),
         (
             "crowd_size.enough",
@@ -169,9 +169,9 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
         (
             "umwp.not_math",
             {"count": 2, "questions": 8},
-            "Not mathematical: 2 of 8 questions, by their accepted answers and wordings. For them "
-            "no letter in an answer counts as a variable, and no number is compared unless one is "
-            "accepted",
+            "Not mathematical: 2 of 8 questions, by accepted answers and wording. For these a "
+            "letter in an answer does not count as a variable, and numbers are compared only where "
+            "one is accepted",
         ),
     ],
 )
@@ -191,13 +191,13 @@ def test_what_runs_find_is_told_by_its_code(code, values, sentence):
         (
             "umwp.threshold_not_tuned",
             {},
-            "The threshold is the paper's, and was not tuned for these templates: items.csv says "
-            "what it took for unanswerable; --threshold sets another.",
+            "The threshold is the paper's and was not tuned for these templates. Check the classes "
+            "in items.csv; --threshold sets another threshold.",
         ),
         (
             "umwp.not_every_reply",
             {},
-            "Not every system has a reply to every problem (exclusions, error and no_reply): their "
+            "Some systems lack replies to some problems (exclusions, error and no_reply): their "
             "numbers are over different problems.",
         ),
     ],
@@ -207,27 +207,27 @@ def test_warnings_of_files_are_told_by_their_code(code, values, sentence):
 
 
 MULTIQA = [
-    (problem("no_models", "models"), "choose a model that answers"),
+    (problem("no_models", "models"), "choose at least one model"),
     (
         problem("no_wordings", "rewriter"),
-        "no question has other wordings: choose a “Rewriter”, or add variants to the questions",
+        "no question has a rewording: choose a “Rewriter”, or add variants to the questions",
     ),
     (
         problem("no_ruler"),
-        "nothing says which replies are right: give the questions accepted answers, or let people "
-        "answer them and choose “Measure by people's consensus”",
+        "no reply can be scored: add accepted answers to the questions, or collect workers' "
+        "answers and choose “Compute the crowd score”",
     ),
     (
         problem("bad_question", question="q1", reason="it has no choices"),
-        "question q1 cannot be judged: it has no choices",
+        "question q1 cannot be scored: it has no choices",
     ),
 ]
 ELOQUENT = [
-    (problem("no_models", "models"), "choose a model whose replies are compared"),
+    (problem("no_models", "models"), "choose at least one model"),
     (
         problem("no_wordings"),
-        "no question has two wordings in one language: upload prompts that ask for the same in "
-        "other words, or add variants to the questions",
+        "no question has two wordings in one language: upload prompts with the same "
+        "meaning, or add variants to the questions",
     ),
     (
         problem("unknown_models", "models", missing=1),
@@ -239,12 +239,12 @@ ELOQUENT = [
     ),
 ]
 MAQA = [
-    (problem("no_models", "models"), "choose a model to ask"),
+    (problem("no_models", "models"), "choose at least one model"),
     (problem("no_text"), "no question of the set has a text"),
 ]
 UMWP = [
     (problem("no_models", "models"), "choose the models to ask"),
-    (problem("no_form"), "choose at least one way to put the questions"),
+    (problem("no_form"), "choose at least one prompt form"),
     (problem("no_questions"), "the version has no question with a text"),
 ]
 
@@ -278,26 +278,25 @@ def maqa_measure(auroc, low=None, title="Entropy", n=4, why=""):
         (
             [maqa_measure(0.9, 0.8)],
             0,
-            "No question has a right answer to compare with: only how sure it is can be told.",
+            "Not measured: no question has a known right answer.",
         ),
         (
             [maqa_measure(None, n=0, why="not asked for"), maqa_measure(None, why="all right")],
             4,
-            "Whether it knows when it is wrong cannot be told: all right",
+            "Not measured: all right",
         ),
-        ([], 4, "Whether it knows when it is wrong cannot be told: nothing was measured"),
+        ([], 4, "Not measured: no measure of confidence has values"),
         (
             [maqa_measure(0.9), maqa_measure(0.7, 0.5)],
             4,
-            "It does not know when it is wrong, as far as these questions show.",
+            "No measure of confidence is shown to be higher where the model is right.",
         ),
         (
             [maqa_measure(0.75, 0.6), maqa_measure(0.8, 0.51, "Margin"), maqa_measure(0.9, 0.5)],
             4,
-            "It knows when it is right by the measure \u201cMargin\u201d: of a right and a wrong "
-            "one it is surer of the right one 80 times in 100.",
+            "Margin separates right from wrong best: AUROC 0.80 (0.51 to 0.99).",
         ),
     ],
 )
 def test_whether_a_model_knows_when_it_is_right(measures, n, sentence):
-    assert _knows(measures, n) == sentence
+    assert _find_best_measure(measures, n) == sentence

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.test_umwp import PROBLEMS, QUICK, UNKNOWN
+from tests.evaluation.umwp.test_files import PROBLEMS, QUICK, UNKNOWN
 
 FORMS = ("direct", "instruction", "in-context")
 

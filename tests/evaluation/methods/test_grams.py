@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.methods.cells import Cells, codes_of
 from evaluation.methods.gram_block import GramBlock, SparseGramBlock
 from evaluation.methods.grams import NonFiniteError, gram_blocks

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.methods import AQER
+from evaluation.consensus import AQER
 from evaluation.methods.simulation import (
     SimulatedCrowd,
     WorkerGroup,

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
-from evaluation.api.option_serializer import serializer_for
+from evaluation.forms.options import OTHER, form_for
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.options import (
     Choice,
@@ -22,7 +22,7 @@ from evaluation.options import (
     option,
     problem,
 )
-from evaluation.site.option_form import OTHER, form_for
+from evaluation.rest.option_serializer import serializer_for
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.kinds import run_kinds
 from evaluation.options import API, SITE, TERMINAL, problem
 from tests.evaluation.options.every_option import EveryOption
@@ -63,7 +63,7 @@ def test_each_door_tells_a_contradiction_in_its_words(values, told):
         ("aqer", {"spelling": "de"}, ["spelling corrected (de)"]),
         ("aqer", {"weight_cap": 0.1}, ["most weight of a worker 0.1"]),
         ("aqer", {"gone": 1}, []),
-        ("multiqa", {"crowd": False}, ["measure by people's consensus: no"]),
+        ("multiqa", {"crowd": False}, ["compute the crowd score: no"]),
         ("ask", {"models": ["id of one"], "temperature": 0}, ["models small", "temperature 0"]),
         ("ask", {"models": ["x"]}, ["models one that is gone"]),
         ("judge", {"judge": "id of one"}, ["judge small"]),

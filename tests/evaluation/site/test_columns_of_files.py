@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.kinds import kind_named
-from tests.evaluation.reports import world
+from tests.evaluation.grading.results import world
 from tests.evaluation.site.test_pages import page, question_of, worker_of
 
 pytestmark = pytest.mark.django_db

@@ -8,6 +8,10 @@ from annotations import demo
 from annotations.exchange import read_answers, read_model_answers
 from annotations.models import Passage, Question, QuestionSet, Response, Submission, Worker
 from evaluation.background.work import work_one_turn
+from evaluation.grading.results.report.changes import answers_are_the_same
+from evaluation.grading.results.report.models import models_report
+from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.workers import worker_rows
 from evaluation.models import (
     AnswerScore,
     LanguageModel,
@@ -17,7 +21,6 @@ from evaluation.models import (
     WorkerGrade,
     request_hash,
 )
-from evaluation.reports import answers_are_the_same, models_report, run_report, worker_rows
 
 pytestmark = [pytest.mark.model, pytest.mark.django_db(transaction=True)]
 

@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.flow.multiqa.run_options import MultiqaRunOptions
-from evaluation.site.option_form import form_for
+from evaluation.forms.options import form_for
+from evaluation.multiqa.options import MultiqaRunOptions
 
 pytestmark = pytest.mark.django_db
 

@@ -13,9 +13,9 @@ from annotations.models import QuestionSet, Response, Worker
 from evaluation.models import LanguageModel, LLMResponse, Run, WorkerGrade
 from evaluation.words.reasons import in_words
 from tests.annotations import world as people
-from tests.evaluation.reports import world
+from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER
-from tests.evaluation.site.handles import states
+from tests.evaluation.site.handles import element_text, numbers, states
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script> \" ' {{ 7*7 }} ${7} \u202eevil\u202c 🦊 </td> --> ]]> שלום"
@@ -310,6 +310,22 @@ def test_data_that_changed_is_told_and_can_be_compared(site, rana):
     assert "answers_changed" in states(text)
     text = body(site.get(page("results-people", run) + "?check=inputs"))
     assert "other_inputs" in states(text)
+
+
+def test_the_answers_of_excluded_workers_are_told_apart_from_those_that_were_graded(site, rana):
+    run = world.finished(owner=rana)
+    late = people.response(people.submission(run.version, "late"))
+    Response.objects.filter(pk=late.pk).update(state="submitted")
+    graded = element_text(body(site.get(page("results-people", run))), "graded_then")
+    assert numbers(graded) == [24]
+    Run.objects.filter(pk=run.pk).update(parameters={"exclude_workers": ["w002", "w003"]})
+    of_excluded = WorkerGrade.objects.filter(run=run, worker__external_id__in=["w002", "w003"])
+    of_excluded.update(
+        grade=None, grade_low=None, grade_high=None, weight=0, rank=None, rank_low=None,
+        rank_high=None,
+    )  # fmt: skip
+    graded = element_text(body(site.get(page("results-people", run))), "graded_then")
+    assert numbers(graded) == [12, 12, 2]  # 6 questions: graded, of the excluded, of whom
 
 
 @pytest.mark.parametrize("n_workers", [10, 200])

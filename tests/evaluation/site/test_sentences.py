@@ -2,14 +2,14 @@
 
 import pytest
 
-from evaluation.charts.answer_map import LITTLE_HELD, RESULT
+from evaluation.grading.alarms.storage import REVIEW_PROBLEMS, ReviewError
+from evaluation.grading.results.charts.answer_map import LITTLE_HELD, RESULT
 from evaluation.reports.planner import NO_PLAN
-from evaluation.reports.summary import BEYOND, NO_INTERVALS, NOTHING_BEYOND
-from evaluation.reviewing import REVIEW_PROBLEMS, ReviewError
 from evaluation.site.judging import PROBLEMS
-from evaluation.site.results.triage_accept import ACCEPT_PROBLEMS
 from evaluation.templatetags.kinds import STATUSES
-from evaluation.triaging import VERDICT_PROBLEMS, VerdictError
+from evaluation.triage.storage import VERDICT_PROBLEMS, VerdictError
+from evaluation.triage.views.batches import ACCEPT_PROBLEMS
+from evaluation.trust.report.summary import BEYOND, NO_INTERVALS, NOTHING_BEYOND
 
 VALUES = {
     "reason_too_long": {"longest": 1600},

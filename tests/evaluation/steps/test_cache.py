@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.backends import EmbedderInfo
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import EmbedderVersion, Embedding
 from evaluation.steps import cache
 from evaluation.steps.checkpoints import OutOfTimeError, Turn

@@ -10,7 +10,7 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.models import RunData
 from evaluation.steps import findings
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.findings import keep_rows, kept_rows
+from evaluation.steps.findings import keep_rows, kept_rows, kept_tables
 from tests.annotations import world
 from tests.evaluation.steps.test_turn import running
 
@@ -51,6 +51,18 @@ def test_rows_come_back_with_their_types_in_the_order_of_writing(run, monkeypatc
     assert found == said
     assert found[0].status is AnswerStatus.REFUSED
     assert list(kept_rows(run, "metrics", MetricRow)) == rows
+
+
+def test_several_tables_come_back_by_one_query(run, monkeypatch, django_assert_num_queries):
+    monkeypatch.setattr(findings, "ROWS", 2)
+    rows = [metric(number) for number in range(5)]
+    said = [Said("a", AnswerStatus.REFUSED, (1, 2))]
+    keep_rows(turn_of(run), "metrics", MetricRow, rows)
+    keep_rows(turn_of(run), "metrics-2", Said, said)
+    keep_rows(turn_of(run), "others", MetricRow, rows)
+    with django_assert_num_queries(1):
+        found = kept_tables(run, {"metrics-2": Said, "metrics": MetricRow, "none": Said})
+    assert found == {"metrics-2": said, "metrics": rows, "none": []}
 
 
 def test_a_table_is_kept_in_the_place_of_what_it_was(run):

@@ -6,17 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Response, Worker
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.remedies.report import suggested_anchors
+from evaluation.grading.storage.running import load
 from evaluation.models import HumanJudgement, Run, WorkerVerdict
+from evaluation.steps.answers import parameters_of
 from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.grading import load, parameters_of
-from evaluation.steps.outside import (
-    NAMED,
-    judgements_of,
-    keys_of_workers,
-    mean_judgements,
-    suggested_anchors,
-)
+from evaluation.steps.outside import NAMED, judgements_of, keys_of_workers, mean_judgements
 from evaluation.words.message import Message
 from tests.annotations import world
 
@@ -153,7 +149,11 @@ def test_suggested_answers_come_in_the_order_of_the_suggestion_without_the_withd
     assert told == [("cy", "r1"), ("cy", "r2")]
     cy = Response.objects.get(pk=pks[4]).submission.worker
     WorkerVerdict.objects.create(
-        run=run, worker=cy, kind="exclude", category="copied", decided_by=run.owner
+        question_set=run.version.question_set,
+        worker=cy,
+        kind="exclude",
+        category="copied",
+        decided_by=run.owner,
     )
     assert suggested_anchors(run) == []
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, RunData
 from evaluation.steps.checkpoints import SECONDS_BETWEEN_REPORTS, Ending, OutOfTimeError, Turn
 from tests.annotations import world

@@ -6,26 +6,36 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.flow.eloquent.run_options import EloquentRunOptions
-from evaluation.flow.multiqa.run_options import MultiqaRunOptions
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.crowd_vs_llm.messages import PANELS
+from evaluation.eloquent.options import EloquentRunOptions
+from evaluation.forms.options import form_for
+from evaluation.grading.alarms.messages import ALARMS
+from evaluation.grading.remedies.messages import REMEDIES
+from evaluation.grading.results.messages import COMPARING
+from evaluation.llm_judge.messages import JUDGE
+from evaluation.multiqa.messages import MULTIQA
+from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.options import API, SITE, TERMINAL
 from evaluation.options.words import LABELS
-from evaluation.site.option_form import form_for
-from evaluation.words.alarms import ALARMS
+from evaluation.payments.messages import PAYING
+from evaluation.sample_size.messages import PLAN
+from evaluation.triage.messages import TRIAGE
+from evaluation.trust.messages import DECISION, TRUST
+from evaluation.umwp.messages import UMWP
 from evaluation.words.catalogue import COMMON
 from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
-from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
-from evaluation.words.panels import PANELS
-from evaluation.words.plan import PLAN
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
-from evaluation.words.remedies import REMEDIES
 from evaluation.words.table import Blanks, document
-from evaluation.words.umwp import UMWP
 from evaluation.words.warnings import WARNINGS
+from tests.features import FEATURES
 
+ROOMS_OF_WARNINGS = (
+    *("files", "flow", "steps", "texts", "consensus", "grading/run", "grading/files"),
+    *("grading/storage", "grading/alarms/run", "grading/facts/run", *FEATURES),
+)
 ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
 DOORS = {"terminal": TERMINAL, "site": SITE, "api": API}
 COUNTED = {
@@ -54,7 +64,7 @@ def calls(name, *rooms):
 def test_every_warning_has_words_and_no_words_are_left_over():
     made = {
         arguments[0].value
-        for arguments in calls("Message", "files", "flow", "steps", "texts")
+        for arguments in calls("Message", *ROOMS_OF_WARNINGS)
         if isinstance(arguments[0], ast.Constant)
     }
     of_panels = {code for code in made if code.startswith("panels.")}
@@ -62,6 +72,9 @@ def test_every_warning_has_words_and_no_words_are_left_over():
     assert of_plans == PLAN.keys()
     of_graded = {code for code in made if code.startswith("graded.")}
     made -= FAILURES.keys()  # a command ends for the reason for which a run fails
+    # Of their reports, no warnings.
+    made -= MULTIQA.keys() | TRIAGE.keys() | PAYING.keys() | TRUST.keys() | DECISION.keys()
+    made -= COMPARING.keys()
     assert made - of_panels - of_plans - of_graded == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
     of_graded |= {code.value for code, *_ in calls("Message", "evidence") if of_a_code(code)}
     verdicts = {f"graded.{verdict}" for verdict in ("better", "default", "apart", "small")}
@@ -82,7 +95,7 @@ def of_a_code(argument):
 
 def test_every_alarm_has_words_and_no_words_are_left_over():
     made = {"copies.proven", "copies.alike", "clique.clique"}  # whichever a group of copies is
-    for kind, _, case, *_ in calls("Finding", "methods", "flow"):
+    for kind, _, case, *_ in calls("Finding", "grading", "flow"):
         if isinstance(kind, ast.Constant):
             made.add(f"{kind.value}.{case.value}")
     assert made == ALARMS.keys()
@@ -110,18 +123,27 @@ REASON = re.compile(
         (
             WHY_EMPTY,
             literals(
-                *("methods/aqer", "methods/inference/intervals.py", "flow/results.py"),
-                *("methods/inference/comparison.py", "methods/remedies/partial_crowd.py"),
-                *("files/tables.py", "flow/grade_changes.py", "reports/camps.py"),
-                "reports/consensus.py",
+                *("consensus/methods", "methods/inference/intervals.py", "grading/run/results.py"),
+                *("methods/inference/comparison.py", "grading/remedies/methods/partial_crowd.py"),
+                *(
+                    "grading/files/tables.py",
+                    "grading/run/grade_changes.py",
+                    "grading/results/report/camps.py",
+                ),
+                "grading/results/report/consensus.py",
             ),
         ),
-        (WHY_UNCHECKED, [*literals("methods/alarms"), "no_words", "graded_by_words_already"]),
+        (
+            WHY_UNCHECKED,
+            [*literals("grading/alarms/methods"), "no_words", "graded_by_words_already"],
+        ),
         (
             WHY_NOT_CHOSEN,
-            literals("methods/remedies/anchors.py", "methods/remedies/candidates.py"),
+            literals(
+                "grading/remedies/methods/anchors.py", "grading/remedies/methods/candidates.py"
+            ),
         ),
-        (WHY_NOT_CHOSEN, literals("methods/alarms/camps.py")),
+        (WHY_NOT_CHOSEN, literals("grading/alarms/methods/camps.py")),
     ],
     ids=["empty", "unchecked", "not chosen", "no camps"],
 )
@@ -132,7 +154,9 @@ def test_every_reason_has_words(words, made):
 
 
 def test_every_refusal_of_a_remedy_has_words():
-    made = {arguments[0].value for arguments in calls("RemedyError", "methods", "flow")}
+    made = {
+        arguments[0].value for arguments in calls("RemedyError", "consensus", "grading", "flow")
+    }
     assert made == REMEDIES.keys()
 
 

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.words.alarms import BRIEFLY, MEASURED, TITLES, measured
-from evaluation.words.comparing import COMPARING
-from evaluation.words.decision import DECISION
-from evaluation.words.facts import FACTS
-from evaluation.words.outcomes import OUTCOMES
-from evaluation.words.signals import SIGNALS
-from evaluation.words.triage import TRIAGE
-from evaluation.words.trust import TRUST
+from evaluation.grading.alarms.messages import BRIEFLY, MEASURED, TITLES, measured
+from evaluation.grading.facts.messages import FACTS
+from evaluation.grading.remedies.messages import OUTCOMES
+from evaluation.grading.results.messages import COMPARING, SIGNALS
+from evaluation.triage.messages import TRIAGE
+from evaluation.trust.messages import DECISION, TRUST
 from tests.sentences import site_sentence
 
 CASES = json.loads(Path(__file__).with_name("result_sentences.json").read_text("utf-8"))
@@ -44,7 +42,7 @@ MEASURES = [
         0.9,
         0.5,
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they "
-        "are at 90%; an alarm rings above 50%.",
+        "are at 90%; alarm above 50%.",
     ),
     ("copies_in_part", 0.3, 0.15, "30% more shared answers than chance; told from 15% on."),
     (
@@ -52,13 +50,13 @@ MEASURES = [
         0.9,
         0.5,
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they "
-        "are at 90%; an alarm rings above 50%.",
+        "are at 90%; alarm above 50%.",
     ),
     (
         "two_camps",
         5.52,
         3.0,
-        "The camps differ by 5.5 times what chance does; an alarm rings above 3.",
+        "The camps differ by 5.5 times what chance does; alarm above 3.",
     ),
     ("two_camps_of_questions", 0.25, 0.15, "25% of the questions; it rings from 15% on."),
     (
@@ -92,14 +90,13 @@ MEASURES = [
         "repeated",
         0.75,
         0.2,
-        "Up to 75% of the pairs of a worker's own answers are the same text; an alarm rings from "
-        "20% on.",
+        "Up to 75% of the pairs of a worker's own answers are the same text; alarm from 20% on.",
     ),
     (
         "identical_answers",
         0.875,
         0.5,
-        "88% of the answers of two workers are the same text; an alarm rings above 50%.",
+        "88% of the answers of two workers are the same text; alarm above 50%.",
     ),
     (
         "agreement_of_starts",
@@ -135,7 +132,7 @@ def test_alarms_have_a_title_and_marks_are_shorter():
         "clique": "A camp of very similar answers",
         "two_camps": "Two camps in the crowd",
         "two_camps_of_questions": "Two camps on single questions",
-        "leverage": "The ranking hangs on one worker",
+        "leverage": "The ranking depends on one worker",
         "grader_disagreement": "Grading by words alone ranks otherwise",
         "repeated": "The same text to different questions",
         "dont_know": "“I don't know”, again and again",
@@ -151,7 +148,7 @@ def test_alarms_have_a_title_and_marks_are_shorter():
         "copies": "answers copied or nearly copied",
         "copies_in_part": "shares some answers word for word",
         "clique": "in a camp of very similar answers",
-        "leverage": "the whole ranking hangs on this person",
+        "leverage": "the whole ranking depends on this person",
         "repeated": "the same text to different questions",
         "dont_know": "often answers “I don't know”",
         "model_like": "answers near to a language model's",

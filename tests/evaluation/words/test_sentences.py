@@ -2,11 +2,11 @@
 
 import pytest
 
+from evaluation.grading.remedies.messages import REMEDIES
+from evaluation.grading.results.messages import COMPARING
 from evaluation.options import TERMINAL
 from evaluation.words.across import ACROSS
-from evaluation.words.comparing import COMPARING
 from evaluation.words.message import Message
-from evaluation.words.remedies import REMEDIES
 
 TRENDS = [
     (

@@ -1,13 +1,6 @@
 """Which method to trust in a domain: all methods tried on answers that somebody graded."""
 
-from evaluation.evidence.graded.kind.start import START
-from evaluation.evidence.graded.running import try_on_graded
-from evaluation.flow.graded.options import GradedOptions
-from evaluation.flow.graded.summary import GradedSummary
-from evaluation.kinds.kind import Kind, Page
-from evaluation.models import Run
-from evaluation.reports.graded import KIND, graded_report, graded_table
-from evaluation.steps.graded import problems_at_start
+from evaluation.kinds.kind import Kind
 
 COLUMNS = {
     "method": "Name of the method.",
@@ -25,35 +18,21 @@ COLUMNS = {
     "lead_high": "High end of the lead's 95% interval.",
 }
 
-
-def text_of_run(run: Run) -> str:
-    """Return what a terminal shows."""
-    found = graded_report(run)
-    return "\n".join([found.said, *found.more])
-
-
 GRADED = Kind(
-    name=KIND,
-    title="Which method to trust",
-    words="Tries all methods on answers of your domain that somebody graded, and says which one "
-    "to trust there.",
-    options=GradedOptions,
-    run=try_on_graded,
-    summary=GradedSummary,
-    tables={"methods": graded_table},
+    name="graded",
+    title="Methods on graded answers",
+    words="Applies all methods to answers of your domain that people graded, and shows which "
+    "method agrees best with the grades.",
+    options="evaluation.flow.graded.options.GradedOptions",
+    run="evaluation.evidence.graded.running.try_on_graded",
+    summary="evaluation.flow.graded.summary.GradedSummary",
+    tables={"methods": "evaluation.reports.graded.graded_table"},
     columns=COLUMNS,
-    report=graded_report,
-    text=text_of_run,
-    pages=(
-        Page(
-            "",
-            "Which method to trust",
-            "evaluation/graded.html",
-            lambda run: {"report": graded_report(run)},
-        ),
-    ),
+    report="evaluation.reports.graded.graded_report",
+    text="evaluation.evidence.graded.kind.page.text_of_run",
+    pages="evaluation.evidence.graded.kind.page.PAGES",
     needs_answers=False,
-    check=problems_at_start,
-    action="Which method can I trust here?",
-    start=START,
+    check="evaluation.steps.graded.problems_at_start",
+    action="Compare methods on graded answers",
+    start="evaluation.evidence.graded.kind.start.START",
 )

@@ -1,1 +1,1 @@
-"""Commands that join the rooms into a running site."""
+"""Management commands of the site."""

@@ -1,4 +1,4 @@
-"""The door to API tokens, for operators."""
+"""Command that creates, lists and revokes API tokens, for operators."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
 
-from crowdgrade.models.tokens import MOST_DAYS, make_token, tokens_of
+from crowdgrade.models.tokens import MAX_DAYS, list_tokens, make_token
 
 USAGE = 2
 
 
 class Command(BaseCommand):
-    """Make, list or revoke the API tokens of a user."""
+    """Create, list or revoke the API tokens of a user."""
 
     help = (
         "Make an API token for USERNAME and print it; only its hash is stored, so this is the only "
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """USERNAME, and what to do."""
+        """Add the options."""
         parser.add_argument("username", metavar="USERNAME")
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--name", default="command line", help="what the token is for")
@@ -30,35 +30,36 @@ class Command(BaseCommand):
         what.add_argument("--revoke", metavar="NAME", help="revoke the token of that name")
         how_long = parser.add_mutually_exclusive_group()
         how_long.add_argument(
-            "--days", type=int, default=90, help=f"how long it holds: 1 to {MOST_DAYS} (default 90)"
+            "--days", type=int, default=90, help=f"how long it holds: 1 to {MAX_DAYS} (default 90)"
         )
         how_long.add_argument(
             "--no-expiry", action="store_true", help="it holds until it is revoked"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it; exit status 2 for a user or a token that is not there."""
+        """Run the command; exit status 2 for an unknown user or token, or invalid options."""
         users = get_user_model()._default_manager
         user = users.filter(username=options["username"], is_active=True).first()
         if user is None:
             raise CommandError(f"there is no user {options['username']!r}", returncode=USAGE)
         if options["list"]:
-            for row in tokens_of(user):
+            for row in list_tokens(user):
                 until = "until revoked" if row.expiry is None else f"until {row.expiry:%Y-%m-%d}"
                 used = "never" if row.last_used_at is None else f"{row.last_used_at:%Y-%m-%d}"
                 self.stdout.write(f"{row.name}\t{row.token_key[:7]}...\t{until}\tlast used {used}")
         elif options["revoke"] is not None:
-            deleted, _ = tokens_of(user).filter(name=options["revoke"]).delete()
+            deleted, _ = list_tokens(user).filter(name=options["revoke"]).delete()
             if not deleted:
                 raise CommandError(f"there is no token {options['revoke']!r}", returncode=USAGE)
         else:
             self._make(user, options)
 
     def _make(self, user: Any, options: dict[str, Any]) -> None:
+        """Create a token and print it."""
         name, days = options["name"].strip(), options["days"]
-        if not 1 <= days <= MOST_DAYS or not 1 <= len(name) <= 100:
+        if not 1 <= days <= MAX_DAYS or not 1 <= len(name) <= 100:
             raise CommandError(
-                f"--days is 1 to {MOST_DAYS}, --name has 1 to 100 characters", returncode=USAGE
+                f"--days is 1 to {MAX_DAYS}, --name has 1 to 100 characters", returncode=USAGE
             )
         try:
             with transaction.atomic():

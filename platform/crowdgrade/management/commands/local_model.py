@@ -1,4 +1,4 @@
-"""The door to the packaged model: serves it on this machine and registers it with the site."""
+"""Command that serves the packaged language model and registers it with the site."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
 from crowdgrade import demo
-from crowdgrade.supervisor import Stopped, port_is_free, stopped_by_signal
+from crowdgrade.supervisor import Stopped, is_port_free, raise_on_signal
 from evaluation.backends.chat import smollm2
 from evaluation.backends.errors import ChatError
 from evaluation.models import LanguageModel
@@ -35,14 +35,14 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take where to serve, and whether."""
+        """Add the options."""
         parser.add_argument("--port", type=int, default=8081, help="(%(default)s)")
         parser.add_argument(
             "--register-only", action="store_true", help="register the model; serve nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Register, then serve until it is no longer wanted."""
+        """Register the model, then serve it until Ctrl-C."""
         address = f"http://{HOST}:{options['port']}"
         if options["register_only"]:
             self._register(address)
@@ -50,18 +50,18 @@ class Command(BaseCommand):
         try:
             path = smollm2.find_model()
             smollm2.verify(path)
-            served = not port_is_free(HOST, options["port"])
-            if served and not smollm2.answers_at(address):
+            is_served = not is_port_free(HOST, options["port"])
+            if is_served and not smollm2.answers_at(address):
                 raise CommandError(
                     f"port {options['port']} is in use by something else: choose another, such as "
                     f"PORT={options['port'] + 1}"
                 )
             self._register(address)
             self._register_in_demo(options["port"])
-            if served:
+            if is_served:
                 self.stdout.write(f"The model is served already, at {address}/v1.")
                 return
-            with stopped_by_signal(), smollm2.running(path, options["port"]):
+            with raise_on_signal(), smollm2.running(path, options["port"]):
                 self._serve(address)
         except ChatError as error:
             raise CommandError(str(error)) from error
@@ -69,6 +69,7 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{STOPPED}")
 
     def _serve(self, address: str) -> None:
+        """Print the address and wait for a signal; the caller runs and ends the server."""
         self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")
         self.stdout.write("Ctrl-C ends it.")
         self.stdout.flush()
@@ -76,34 +77,34 @@ class Command(BaseCommand):
             time.sleep(LOOK_EVERY)
 
     def _register(self, address: str) -> None:
-        """Register the model with the site of the settings, if it was set up."""
+        """Register the model with the site of the settings, if that has a database."""
         if not _is_set_up():
             self.stdout.write(f"No site in {settings.HOME} yet, so none knows the model.")
             return
         names = register_local_model(address)
         if not names:
-            told = "nobody to register it for: make somebody with `manage.py createsuperuser`"
-            self.stdout.write(f"The site in {settings.HOME} has {told}.")
+            problem = "nobody to register it for: make somebody with `manage.py createsuperuser`"
+            self.stdout.write(f"The site in {settings.HOME} has {problem}.")
             return
         self.stdout.write(f"Registered as “{NAME}” for {', '.join(names)} in {settings.HOME}.")
         if not settings.MODEL_NETWORKS:
             self.stdout.write("Models on this machine need CROWDGRADE_MODEL_NETWORKS=127.0.0.0/8.")
 
     def _register_in_demo(self, port: int) -> None:
-        """Register it with the demo as well, whose settings are those of another process."""
+        """Register the model with the demo too, in a process that has the demo's settings."""
         home = Path(settings.DEMO_HOME)
         if home == Path(settings.HOME) or not (home / "crowdgrade.sqlite3").exists():
             return
         self.stdout.flush()
         command = [sys.executable, sys.argv[0], "local_model", "--register-only"]
-        subprocess.run([*command, "--port", str(port)], env=demo.environment(), check=True)
+        subprocess.run([*command, "--port", str(port)], env=demo.build_environment(), check=True)
 
 
 def _is_set_up() -> bool:
-    """Return whether the database is there, with our tables."""
+    """Whether the database exists and has the site's tables."""
     name = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite" and not Path(name).exists():
-        return False  # to ask would make the file
+        return False  # a query would create the file
     try:
         LanguageModel.objects.exists()
     except DatabaseError:

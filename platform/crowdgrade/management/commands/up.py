@@ -1,4 +1,4 @@
-"""The door to the running site: ``manage.py up`` serves it and works, until Ctrl-C."""
+"""Command that runs the site: web servers and a background process, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crowdgrade import first_account, processes
-from crowdgrade.home import private_folder
+from crowdgrade.home import create_private_folder
 from crowdgrade.supervisor import (
     AlreadyRunningError,
     Stopped,
-    only_one,
-    stopped_by_signal,
+    hold_lock,
+    raise_on_signal,
     supervise,
 )
 from crowdgrade.web_server import listen
@@ -25,30 +25,30 @@ LOCK_FILE = "up.lock"
 
 
 class Command(BaseCommand):
-    """Run the web servers and a worker together."""
+    """Run the web servers and a background process together."""
 
     help = "Migrate, then run web servers and a worker; restarts what dies; Ctrl-C ends all."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take where to listen."""
+        """Add the options."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run all until a signal comes."""
+        """Migrate, then run all processes until SIGTERM or Ctrl-C."""
         host, port = options["host"], options["port"]
-        home = private_folder(settings.HOME)
+        home = create_private_folder(settings.HOME)
         try:
-            with only_one(home / LOCK_FILE), stopped_by_signal():
-                listening = listening_at(host, port)
+            with hold_lock(home / LOCK_FILE), raise_on_signal():
+                listening = open_sockets(host, port)
                 call_command("migrate", verbosity=0, interactive=False)
                 call_command("collectstatic", verbosity=0, interactive=False)
                 site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
                 self.stdout.write(f"{site}/   (Ctrl-C ends the site and its worker)")
                 if first_account.is_needed():
-                    link = first_account.link(site, first_account.ensure_code(home))
+                    link = first_account.build_link(site, first_account.ensure_code(home))
                     self.stdout.write(f"There is no account yet. Make the first one at {link}")
-                children = [*processes.web(listening), processes.worker()]
+                children = [*processes.build_web_servers(listening), processes.build_worker()]
                 supervise(children, self.stderr.write)
         except AlreadyRunningError as error:
             raise CommandError(
@@ -58,8 +58,8 @@ class Command(BaseCommand):
             self.stdout.write("stopped")
 
 
-def listening_at(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen. Raises `CommandError` where that cannot be."""
+def open_sockets(host: str, port: int) -> list[socket.socket]:
+    """Return listening sockets; raises `CommandError` with the reason if that fails."""
     try:
         return listen(host, port)
     except OSError as error:

@@ -144,6 +144,7 @@ def test_another_template_than_before_is_refused(lakes, tmp_path):
     with pytest.raises(InputError) as caught:
         import_mturk(lakes, batch(tmp_path), question_template=TEMPLATE)
     assert faults(caught.value) == [(2, None, "assignment_text_differs")] * 2
+    assert {one.file for one in caught.value.problems} == {batch(tmp_path).name}
 
 
 @pytest.mark.parametrize(

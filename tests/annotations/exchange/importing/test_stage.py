@@ -155,6 +155,7 @@ def test_an_opened_batch_comes_in_as_the_file_does(tmp_path):
         stage.keep(tmp_path / "kept.sqlite")
         with StagedBatch.opened(tmp_path / "kept.sqlite") as opened:
             assert opened.asked == stage.asked
+            assert (opened.panel, opened.header) == (stage.panel, stage.header)
             assert list(opened.fresh()) == list(stage.fresh())
             report = store_batch(lakes, opened)
     assert (report.n_new, report.created["questions"], report.dry_run) == (6, 4, False)

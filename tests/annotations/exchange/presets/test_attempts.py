@@ -25,9 +25,9 @@ def row(who, begun, minutes, texts, status="IP Address", progress="100", finishe
     return [start, end, status, progress, finished, end, f"R_{who}{begun}abcd", who, *texts]
 
 
-def survey(*rows):
+def survey(*rows, header=HEADER):
     text = io.StringIO()
-    csv.writer(text).writerows([HEADER, *rows])
+    csv.writer(text).writerows([header, *rows])
     return bytes_source("survey.csv", text.getvalue().encode())
 
 
@@ -60,6 +60,15 @@ def test_spam_and_previews_are_left_out_and_counted(status, reason):
     assert {who for who, _ in texts} == {"ann", "bob"}
     assert len(texts) == 2 * 3
     assert f"Left out: 1 {reason}" in notes
+
+
+def test_a_preview_is_known_by_how_the_survey_was_handed_out():
+    rows = [[*one, "anonymous"] for one in TWO]
+    preview = [*row("zzz", "11", "04", LATER), "Preview"]
+    source = survey(*rows, preview, header=[*HEADER, "DistributionChannel"])
+    texts, _, notes = staged(source)
+    assert {who for who, _ in texts} == {"ann", "bob"}
+    assert f"Left out: 1 {TRIED}" in notes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.presets import head_of, proposed, recognised, rows_of
+from annotations.exchange.presets import head_of, proposed, recognised, refuse_unmapped, rows_of
 from annotations.exchange.reading.source import bytes_source
 from tests.problems import raises_problem
 
@@ -254,11 +254,14 @@ CASES = [
 ]
 
 
-def read(name, content):
+def read(name, content, *, refuses=False):
     source = bytes_source(name, content.encode())
     head = head_of(source)
     preset = recognised(head)
-    rows = rows_of(source, preset, proposed(preset, head, source))
+    mapping = proposed(preset, head, source)
+    if refuses:
+        refuse_unmapped(preset, mapping, head)
+    rows = rows_of(source, preset, mapping)
     records = [record for record, _ in rows]
     rows.finish()
     return preset.slug, rows, records

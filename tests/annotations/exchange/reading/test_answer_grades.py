@@ -1,7 +1,7 @@
 import pytest
 
-from annotations.exchange import ColumnNames, InputError, read_answer_grades
-from tests.problems import faults, raises_problem
+from annotations.exchange import ColumnNames, read_answer_grades
+from tests.problems import raises_problem
 
 
 @pytest.fixture
@@ -64,36 +64,3 @@ def test_empty_rows_of_a_spreadsheet_are_read_over(written):
 def test_answers_of_models_are_graded_beside_those_of_workers(written):
     found = read_answer_grades(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
     assert found.means() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}
-
-
-def test_every_bad_row_is_told(written):
-    file = written(
-        "worker,model,question,grade\n"
-        "ann,,q1,4\n"
-        "ann,,q1,5\n"
-        ",,q2,3\n"
-        "ann,small,q2,3\n"
-        "ann,,,3\n"
-        "ann,,q3,good\n"
-        "ann,,q4,\n"
-        "ann,,q5,6\n"
-    )
-    with pytest.raises(InputError) as error:
-        read_answer_grades(file, scale=(0, 5))
-    assert faults(error.value) == [
-        (3, None, "expert_graded_twice"),
-        (4, "worker", "grade_of_none"),
-        (5, "worker", "grade_of_two"),
-        (6, "question", "graded_question_missing"),
-        (7, "grade", "grade_no_number"),
-        (8, "grade", "grade_missing"),
-        (9, "grade", "grade_off_scale"),
-    ]
-    first, *_, last = (problem.values for problem in error.value.problems)
-    assert (first["name"], first["question"], first["first_line"]) == ("ann", "q1", 2)
-    assert last == {"grade": 6, "low": 0, "high": 5}
-
-
-def test_an_empty_table_is_refused(written):
-    with raises_problem("no_grade"):
-        read_answer_grades(written("worker,question,grade\n"))

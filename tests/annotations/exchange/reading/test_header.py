@@ -1,6 +1,7 @@
 import pytest
 
 from annotations.exchange import ColumnNames, read_answers, read_model_answers
+from annotations.exchange.header import named_corner
 from tests.annotations.exchange.files import (
     check_fault,
     fault,
@@ -11,6 +12,12 @@ from tests.annotations.exchange.files import (
     write_xlsx,
 )
 from tests.problems import check_problem
+
+
+def test_the_first_column_gets_a_name_where_it_has_none():
+    assert named_corner([" ", "a", "a"]) == ["participant", "a", "a"]
+    assert named_corner(["who", "a"]) == ["who", "a"]
+    assert named_corner([]) == []
 
 
 def test_header_names_are_trimmed(tmp_path):

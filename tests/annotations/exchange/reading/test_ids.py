@@ -6,7 +6,7 @@ from annotations.exchange import ids, read_answers, read_model_answers
 from annotations.exchange.ids import IdNotes, clean_id, damage_of, is_blank, wording_of
 from annotations.exchange.presets import head_of, proposed, recognised, rows_of
 from annotations.exchange.reading.duplicates import Duplicates
-from evaluation.files.multiqa.reading import read_items
+from evaluation.multiqa.files.reading import read_items
 from tests.annotations.exchange.files import HEADER, fault, write
 
 SEEN = [
@@ -29,70 +29,67 @@ SEEN = [
 ]
 
 
-@pytest.mark.parametrize(("written", "seen"), SEEN)
-def test_an_id_is_what_is_seen_of_it(written, seen):
-    assert clean_id(written) == seen
+def test_an_id_is_what_is_seen_of_it():
+    assert [clean_id(written) for written, _ in SEEN] == [seen for _, seen in SEEN]
 
 
-@pytest.mark.parametrize(
-    ("text", "blank"),
-    [
-        ("", True),
-        (" \n", True),
-        ("\u200b", True),
-        ("\u2060\ufeff \u00a0", True),
-        ("\u00ad\u200e\u3164\u2800", True),
-        ("\x7f", True),
-        ("-", False),
-        ("\u200b0", False),
-        ("\u00a0\u00e9", False),
-        ("😀\ufe0f", False),
-    ],
-)
-def test_a_text_is_blank_where_nothing_of_it_is_seen(text, blank):
-    assert is_blank(text) is blank
+BLANK = [
+    ("", True),
+    (" \n", True),
+    ("\u200b", True),
+    ("\u2060\ufeff \u00a0", True),
+    ("\u00ad\u200e\u3164\u2800", True),
+    ("\x7f", True),
+    ("-", False),
+    ("\u200b0", False),
+    ("\u00a0\u00e9", False),
+    ("😀\ufe0f", False),
+]
 
 
-@pytest.mark.parametrize(
-    ("written", "cause"),
-    [
-        ("5.60E+23", ids.ROUNDED),
-        ("5,60E+23", ids.ROUNDED),
-        ("6E+10", ids.ROUNDED),
-        ("560000000000000000000000", ids.ROUNDED),
-        ("01-Mar", ids.DATED),
-        ("1. Mrz", ids.DATED),
-        ("Mar-22", ids.DATED),
-        ("3-mars", ids.DATED),
-        ("2026-03-01T00:00:00", ids.DATED),
-        ("########", ids.NARROW),
-        ("#N/A", ids.FAILED),
-        ("5f1000000000000000000001", ""),
-        ("12e05", ""),
-        ("1-marta", ""),
-        ("120000000000000", ""),
-        ("#1", ""),
-    ],
-)
-def test_what_a_spreadsheet_did_to_an_id_is_told_by_its_looks(written, cause):
-    assert damage_of(written) == cause
+def test_a_text_is_blank_where_nothing_of_it_is_seen():
+    assert [is_blank(text) for text, _ in BLANK] == [expected for _, expected in BLANK]
 
 
-@pytest.mark.parametrize(
-    ("question", "is_wording"),
-    [
-        ("Who designed the tower?", True),
-        ("Name the river in Egypt", True),
-        ("Warum?", True),
-        ("谁设计了塔？", True),
-        ("tides-1", False),
-        ("Q1", False),
-        ("item 12 3", False),
-        ("set A", False),
-    ],
-)
-def test_an_id_is_a_wording_where_it_reads_as_one(question, is_wording):
-    assert wording_of(question) == (question if is_wording else "")
+DAMAGED = [
+    ("5.60E+23", ids.ROUNDED),
+    ("5,60E+23", ids.ROUNDED),
+    ("6E+10", ids.ROUNDED),
+    ("560000000000000000000000", ids.ROUNDED),
+    ("01-Mar", ids.DATED),
+    ("1. Mrz", ids.DATED),
+    ("Mar-22", ids.DATED),
+    ("3-mars", ids.DATED),
+    ("2026-03-01T00:00:00", ids.DATED),
+    ("########", ids.NARROW),
+    ("#N/A", ids.FAILED),
+    ("5f1000000000000000000001", ""),
+    ("12e05", ""),
+    ("1-marta", ""),
+    ("120000000000000", ""),
+    ("#1", ""),
+]
+
+
+def test_what_a_spreadsheet_did_to_an_id_is_told_by_its_looks():
+    assert [damage_of(text) for text, _ in DAMAGED] == [expected for _, expected in DAMAGED]
+
+
+WORDINGS = [
+    ("Who designed the tower?", True),
+    ("Name the river in Egypt", True),
+    ("Warum?", True),
+    ("谁设计了塔？", True),
+    ("tides-1", False),
+    ("Q1", False),
+    ("item 12 3", False),
+    ("set A", False),
+]
+
+
+def test_an_id_is_a_wording_where_it_reads_as_one():
+    expected = [question if is_wording else "" for question, is_wording in WORDINGS]
+    assert [wording_of(question) for question, _ in WORDINGS] == expected
 
 
 def test_notes_count_characters_and_ids_once_each():

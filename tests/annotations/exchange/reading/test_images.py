@@ -12,8 +12,15 @@ import PIL.PngImagePlugin
 import pytest
 
 from annotations.exchange.reading import images
-from annotations.exchange.reading.images import LARGEST_IMAGE, LONGEST_SIDE, read_image
+from annotations.exchange.reading.images import (
+    LARGEST_IMAGE,
+    LONGEST_SIDE,
+    MOST_AT_ONCE,
+    MOST_OF_ONE,
+    read_image,
+)
 from tests.annotations.world import picture
+from tests.evaluation.background.scratch import wait_until
 from tests.problems import raises_problem
 
 
@@ -83,13 +90,100 @@ def test_pictures_are_decoded_one_at_a_time_by_all_threads(monkeypatch, tmp_path
     monkeypatch.setattr(images, "_file", tmp_path / "lock")
     content, read = picture("PNG", (40, 20)), []
     threads = [
-        threading.Thread(target=lambda: read.append(read_image(content, "a.png"))) for _ in range(6)
+        threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
+        for _ in range(MOST_AT_ONCE)
     ]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
-    assert (len(read), counted.most) == (6, 1)
+    assert (len(read), counted.most) == (MOST_AT_ONCE, 1)
+
+
+def test_a_photograph_beside_three_others_waits_for_its_turn_and_is_read():
+    content, read = picture("PNG", (4, 4)), []
+    with images._turn:
+        threads = [
+            threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
+            for _ in range(4)
+        ]
+        for one in threads:
+            one.start()
+        # All four wait now, as many as there are places but one.
+        wait_until(lambda: images._places._value == MOST_AT_ONCE - 4, 10, "four wait")
+        assert read == []
+    for one in threads:
+        one.join()
+    assert len(read) == 4
+
+
+def test_two_pictures_of_one_sender_wait_and_those_of_another_find_a_place():
+    content, read = picture("PNG", (4, 4)), []
+
+    def send(sender):
+        read.append((sender, read_image(content, "a.png", sender).width))
+
+    with images._turn:
+        threads = [threading.Thread(target=send, args=("ana",)) for _ in range(MOST_OF_ONE)]
+        for one in threads:
+            one.start()
+        wait_until(lambda: images._places._value == MOST_AT_ONCE - MOST_OF_ONE, 10, "two wait")
+        with raises_problem("own_pictures_wait", most=MOST_OF_ONE):
+            read_image(content, "a.png", "ana")
+        # What was refused took no place.
+        assert images._places._value == MOST_AT_ONCE - MOST_OF_ONE
+        threads.append(threading.Thread(target=send, args=("ben",)))
+        threads[-1].start()
+        wait_until(lambda: images._waiting["ben"] == 1, 10, "another one waits")
+    for one in threads:
+        one.join()
+    assert sorted(read) == [("ana", 4), ("ana", 4), ("ben", 4)]
+    assert images._waiting == {}
+    assert images._places._value == MOST_AT_ONCE
+
+
+def test_a_picture_that_is_decoded_does_not_count_as_waiting(monkeypatch):
+    seen, load = [], PIL.PngImagePlugin.PngImageFile.load
+
+    def loaded(self):
+        seen.append(dict(images._waiting))
+        return load(self)
+
+    monkeypatch.setattr(PIL.PngImagePlugin.PngImageFile, "load", loaded)
+    read_image(picture("PNG", (4, 4)), "a.png", "ana")
+    assert seen[0] == {}
+
+
+def test_a_picture_is_refused_at_once_where_too_many_wait_already(monkeypatch):
+    monkeypatch.setattr(images, "_places", threading.BoundedSemaphore(1))
+    content = picture("PNG", (4, 4))
+    with images._places, raises_problem("pictures_busy"):
+        read_image(content, "a.png")
+    assert read_image(content, "a.png").width == 4
+
+
+def test_the_process_that_waits_comes_before_the_one_that_has_just_decoded(monkeypatch, tmp_path):
+    file = tmp_path / "lock"
+    monkeypatch.setattr(images, "_file", file)
+    content, read = picture("PNG", (4, 4)), []
+    waiting = threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
+    with file.open("ab") as turn, images._next_file(file).open("ab") as following:
+        assert images._is_locked(turn)  # as another process that decodes holds it
+        waiting.start()
+        # The one that waits has the place behind it, which nobody else can take.
+        wait_until(lambda: not free(images._next_file(file)), 10, "it has the place")
+        assert not images._is_locked(following)
+        assert read == []
+    waiting.join()
+    assert len(read) == 1
+    assert free(file)
+    assert free(images._next_file(file))
+
+
+def free(file):
+    """Return whether no other process would have to wait for a lock."""
+    with file.open("ab") as one:
+        return images._is_locked(one)
 
 
 def test_a_picture_that_waits_too_long_is_refused_and_the_next_one_read(monkeypatch, tmp_path):

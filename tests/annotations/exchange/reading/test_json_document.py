@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotations.exchange import InputError
+from annotations.exchange.reading import bounded_process, json_document, json_outline
 from annotations.exchange.reading.json_document import read_json
 from annotations.exchange.reading.source import bytes_source
 from tests.problems import check_problem, only_problem
@@ -118,3 +119,100 @@ def test_the_first_mistake_is_told_with_line_and_column(text, line, column, code
 def test_lines_may_end_as_on_any_machine():
     assert problem("[1\r\n2]").line == 2
     assert read("[1,\r2]").value == [1, 2]
+
+
+@pytest.fixture
+def without_tokens(monkeypatch):
+    """Let nothing be read token by token."""
+    monkeypatch.setattr(json_document, "MOST_TOKENS", 0)
+
+
+def test_a_sound_file_is_not_read_token_by_token(without_tokens):
+    found = read('[{"a": "{[,\\"\\n"}, 1.5,\n[{"b": {}},\n {"c": -0}]]')
+    assert found.value == [{"a": '{[,"\n'}, 1.5, [{"b": {}}, {"c": 0}]]
+    first, (second, third) = found.value[0], found.value[2]
+    assert (first.line, second.line, second["b"].line, third.line) == (1, 2, 2, 3)
+
+
+def test_more_values_than_are_read_are_refused_before_any_is_made(without_tokens, monkeypatch):
+    monkeypatch.setattr(json_document, "MOST_VALUES", 6)
+    assert read('[1, ",,,,,", [2, 3]]').value == [1, ",,,,,", [2, 3]]
+    monkeypatch.setattr(json, "loads", None)
+    check_problem(problem("[1, 2, [3, 4, 5]]"), "json_too_many_values", n=7, most=6)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column"),
+    [
+        ("[1,\n2 3]", "object_line_invalid", 2, 3),
+        ('[{},\n{"a": 1,\n"a": 2}]', "json_key_twice", 2, None),
+        ('["\\ud83d\\ude00",\n"\\ud800"]', "json_text_unwritable", 2, None),
+        ('["\\ud83d\\ude00",\n"\\\\\\u0000"]', "json_text_unwritable", 2, None),
+        ("[\n" * 102 + "1" + "]" * 102, "json_too_deep", 101, None),
+        ("[1,\nNaN]", "object_line_invalid", None, None),
+        ("[" + "1" * 5_000 + "]", "object_line_invalid", None, None),
+    ],
+)
+def test_a_mistake_beyond_what_is_read_token_by_token_has_its_line(
+    without_tokens, text, code, line, column
+):
+    found = problem(text)
+    assert (found.code, found.line, found.column) == (code, line, column)
+
+
+def test_an_escaped_backslash_before_a_u_is_no_escape_of_half_a_pair(without_tokens):
+    assert read(r'["\\ud800", "\\\\u0000"]').value == [r"\ud800", r"\\u0000"]
+
+
+def test_a_text_that_is_not_closed_is_looked_at_once():
+    # Each of its quotes would be looked at to the end of the file otherwise.
+    assert len(json_outline._STRING.findall('"' + '\\"' * 1_000)) == 1
+
+
+def test_a_number_of_very_many_digits_is_refused_with_its_place():
+    check_problem(problem("[1,\n " + "1" * 5_000 + "]"), "object_too_deep", line=2, column=2)
+
+
+def test_commas_are_added_beyond_what_is_read_token_by_token(without_tokens):
+    assert read("[1 2]", repair=True).value == [1, 2]
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """Let every file be checked in a process of its own, and nothing token by token in this one."""
+    monkeypatch.setattr(json_document, "READ_HERE", 0)
+    monkeypatch.setattr(json_document, "_Reading", None)
+    monkeypatch.setattr(json_document, "outline_of", None)
+
+
+def test_a_large_file_that_a_process_checked_has_the_same_values_and_lines(elsewhere):
+    text = '\ufeff[{"a": "{[,\\"\\n"}, 1.5,\r\n[{"b": {}},\n {"c": "\\u00e4"}]]'
+    found = read(text)
+    assert found.value == [{"a": '{[,"\n'}, 1.5, [{"b": {}}, {"c": "\xe4"}]]
+    first, (second, third) = found.value[0], found.value[2]
+    assert (first.line, second.line, second["b"].line, third.line) == (1, 2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column"),
+    [
+        ("[1,\n2 3]", "json_comma_missing", 2, 3),
+        ('[{},\n{"a": 1,\n"a": 2}]', "json_key_twice", 3, 1),
+        ("[" * 200, "json_too_deep", 1, None),
+    ],
+)
+def test_a_process_finds_the_same_mistakes_with_their_places(elsewhere, text, code, line, column):
+    found = problem(text)
+    assert (found.code, found.line) == (code, line)
+    assert column is None or found.column == column
+
+
+def test_a_process_refuses_more_values_than_are_read(elsewhere, monkeypatch):
+    monkeypatch.setattr(json_document, "MOST_VALUES", 6)
+    check_problem(problem("[1, 2, [3, 4, 5]]"), "json_too_many_values", n=7, most=6)
+
+
+def test_a_file_that_takes_more_than_a_process_may_is_refused(monkeypatch):
+    monkeypatch.setattr(json_document, "READ_HERE", 0)
+    monkeypatch.setattr(json_document, "Bounds", lambda *_: bounded_process.Bounds(20, 1 << 20))
+    assert problem(f'["{"a" * 3_000_000}"]').code == "json_too_large"

@@ -1,7 +1,5 @@
 """What judges said of sets of replies."""
 
-import pytest
-
 from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.source import bytes_source
 from tests.problems import raises_problem
@@ -28,17 +26,6 @@ def test_an_empty_score_is_none_and_not_0():
     assert (first.score, second.score) == (None, 3.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "code", "values"),
-    [
-        ("item,score\n,4\n", 2, "row_name_missing", {"name": "item"}),
-        ("item,score\na,four\n", 2, "score_no_number", {"cell": "four"}),
-        ("item,score\na,nan\n", 2, "score_no_number", {"cell": "nan"}),
-        ("item,score\n", None, "no_judgement", {}),
-        ("item,system\na,b\n", None, "no_score", {}),
-        ("system,score\na,1\n", 1, "column_missing", {"name": "item"}),
-    ],
-)
-def test_bad_rows_are_told_with_their_lines(text, line, code, values):
-    with raises_problem(code, line=line, **values):
-        read(text)
+def test_a_file_without_any_score_is_refused():
+    with raises_problem("no_score", line=None):
+        read("item,system\na,b\n")

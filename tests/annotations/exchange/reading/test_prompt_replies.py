@@ -37,20 +37,6 @@ def test_a_reply_of_blanks_is_empty_and_a_status_may_stand_in_any_case():
     assert [one.status.value for one in found] == ["empty", "refused", "error"]
 
 
-def test_bad_rows_are_told_with_their_lines():
-    text = "item,variant,reply,status\n,1,x,\na,,x,\na,1,x,fine\na,1,x,empty\n"
-    assert refused(table, text) == [
-        (2, "item", "row_name_missing"),
-        (3, "variant", "row_name_missing"),
-        (4, "status", "status_unknown"),
-        (5, "status", "status_empty_replied"),
-    ]
-
-
-def test_a_table_without_rows_is_refused():
-    assert refused(table, "item,variant,reply\n") == [(None, None, "no_reply")]
-
-
 def test_a_submission_keeps_its_turns_and_facts():
     turns = [{"question": "A or B?", "answer": "Both."}, {"question": "Which?", "answer": "B."}]
     found = form({"questionid": 12, "turns": turns})

@@ -6,12 +6,7 @@ import io
 import pytest
 
 from annotations.exchange import InputError, read_answers
-from annotations.exchange.reading.source import (
-    bytes_source,
-    rows_source,
-    source_of,
-    stored_source,
-)
+from annotations.exchange.reading.source import bytes_source, rows_source, source_of, stored_source
 from tests.problems import raises_problem
 
 TABLE = "worker,question,answer\nada,q1,naïve\nben,q1,\n"

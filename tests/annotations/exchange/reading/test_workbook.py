@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl.chart import BarChart
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet._reader import WorkSheetParser
 
 from annotations.exchange import read_answers
 from annotations.exchange.ids import is_blank
-from annotations.exchange.reading import unpacking, workbook
+from annotations.exchange.reading import (
+    blank_cells,
+    bounded_process,
+    sheet_parts,
+    unpacking,
+    workbook,
+)
 from annotations.exchange.reading.source import bytes_source
 from tests.annotations.exchange.files import (
     check_fault,
@@ -311,6 +319,88 @@ def test_more_cells_than_are_read_are_refused_also_where_they_are_empty(tmp_path
     check_too_large(path, "33")
 
 
+def read_cells(monkeypatch):
+    """Return a list that grows by each cell that is read."""
+    read, parse = [], WorkSheetParser.parse_cell
+
+    def counted(self, element):
+        read.append(element.get("r"))
+        return parse(self, element)
+
+    monkeypatch.setattr(WorkSheetParser, "parse_cell", counted)
+    return read
+
+
+def rows_in(path):
+    with path.open("rb") as opened:
+        return [row for row in unpacking.unpacked(opened) if hasattr(row, "texts")]
+
+
+@pytest.mark.parametrize("to_a_row", [1, 4_000])
+def test_blank_cells_are_not_read_one_by_one(tmp_path, monkeypatch, to_a_row):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    columns = [get_column_letter(n + 1) for n in range(to_a_row)]
+    blank = "".join(
+        f'<row r="{n}">' + "".join(f'<c r="{one}{n}" s="0"/>' for one in columns) + "</row>"
+        for n in range(3, 3 + 200_000 // to_a_row)
+    )
+    last = 3 + 200_000 // to_a_row
+    rows_of_xml(path, f'{blank}<row r="{last}"><c r="A{last}"><v>2</v></c></row>'.encode())
+    read = read_cells(monkeypatch)
+    found = rows_in(path)
+    assert [(row.number, row.texts) for row in found] == [
+        (1, HEADER),
+        (2, ["w1", "q1", "a"]),
+        (last, ["2", "", ""]),
+    ]
+    # Three rows, of which the first is read once more to find the header.
+    assert len(read) <= 4 * len(HEADER)
+
+
+BLANK = (
+    *(b'<c r="B%d"/>', b'<c r="B%d" s="1"></c>', b'<c s="1" r="B%d" />', b""),
+    *(b'<c r="B%d" t="e"/>', b'<c r="B%d" t="n"><v>7</v></c>', b'<c r="B%d"><f>1+1</f></c>'),
+)
+
+
+@pytest.mark.parametrize("block", [1 << 20, 7, 64, 301])
+@pytest.mark.parametrize("prefix", [b"", b"x:"])
+def test_without_blank_cells_the_same_rows_are_read(tmp_path, monkeypatch, block, prefix):
+    """Of rows with every kind of second cell, and of empty rows between them."""
+    rows = []
+    for n in range(2, 30):
+        cell = BLANK[n % len(BLANK)]
+        middle = cell % n if b"%d" in cell else cell
+        first = b'<c r="A%d"><v>%d</v></c>' % (n, n) if n % 3 else b'<c r="A%d" s="1"/>' % n
+        rows.append(b'<row r="%d" spans="1:3"> %b%b<c r="C%d"/></row>' % (n, first, middle, n))
+    rows.append(b'<row r="31"/><row r="40" ht="9"></row><row r="41"><c r="C41"><v>1</v></c></row>')
+    path = write_xlsx(tmp_path, HEADER)
+    written = b"".join(rows)
+    if prefix:
+        written = re.sub(rb"<(/?)(?=[a-z])", rb"<\1x:", written)
+        space = b'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+        rewrite(path, SHEET, lambda xml: xml.replace(b"<worksheet ", b"<worksheet " + space))
+    rows_of_xml(path, written)
+    expected = rows_in(path)
+    monkeypatch.setattr(blank_cells, "MANY", 0)
+    monkeypatch.setattr(sheet_parts, "BLOCK", block)
+    read = read_cells(monkeypatch)
+    assert rows_in(path) == expected
+    assert len(expected) > 20
+    if block == 1 << 20:
+        # Only those of which something may be told.
+        assert not [at for at in read if at.startswith("C") and at not in ("C1", "C41")]
+
+
+def test_a_sheet_whose_cells_do_not_say_their_places_is_read_as_it_is(tmp_path, monkeypatch):
+    path = write_xlsx(tmp_path, HEADER)
+    rows_of_xml(path, b'<row r="2"><c r="A2" s="1"/><c><v>2</v></c><c><v>3</v></c></row>')
+    expected = rows_in(path)
+    monkeypatch.setattr(blank_cells, "MANY", 0)
+    assert rows_in(path) == expected
+    assert expected[-1].texts == ["", "2", "3"]
+
+
 @pytest.mark.parametrize("tag", [b"<si/>", b"<x:si/>", b"<si ><t/></si>"])
 def test_a_table_of_more_texts_than_are_read_is_refused(tmp_path, monkeypatch, tag):
     monkeypatch.setattr(unpacking, "MOST_STRINGS", 40)
@@ -359,7 +449,7 @@ def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("limits", "bound"), [((1, 1 << 32), "1 s"), ((60, 200 << 20), "200 MiB")])
 def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, bound):
     elsewhere(monkeypatch)
-    monkeypatch.setattr(workbook, "limits", lambda size: limits)
+    monkeypatch.setattr(workbook, "limits", lambda size: bounded_process.Bounds(*limits))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with_shared_strings(path, b"<si><t>abcdefghijklmnopqrst</t></si>" * 900_000 + b"</sst>")
     check_too_large(path, bound)
@@ -367,19 +457,19 @@ def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, lim
 
 def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, monkeypatch):
     elsewhere(monkeypatch)
-    monkeypatch.setattr(workbook, "SECONDS_TO_WAIT", 0.01)
-    monkeypatch.setattr(workbook, "_turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(bounded_process, "SECONDS_TO_WAIT", 0.01)
+    monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    with workbook._turn("b.xlsx"):
-        check_fault(path, "workbooks_busy")
+    with bounded_process._turn("b.xlsx"):
+        check_fault(path, "files_busy")
     assert len(texts(path)) == 1
 
 
 def test_a_reader_that_stops_early_leaves_no_process_and_no_turn(tmp_path, monkeypatch):
     path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a" * 500] for n in range(2000)])
-    monkeypatch.setattr(workbook, "_turns", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
     with path.open("rb") as opened:
         rows = workbook._unpacked_elsewhere(opened, "a.xlsx")
         next(rows)
         rows.close()
-    assert workbook._turns.acquire(timeout=0)
+    assert bounded_process._turns.acquire(timeout=0)

@@ -104,3 +104,5 @@ def test_the_ending_decides_and_a_name_given_wins(tmp_path):
     assert format_of(tmp_path / "a.txt", "tsv") == "tsv"
     with raises_problem("ending_not_writable", ending=".txt"):
         format_of(tmp_path / "a.txt")
+    with raises_problem("ending_not_writable", ending="(none)"):
+        format_of(tmp_path / "a")

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.backends.chat.completion import reply_of
 from evaluation.backends.chat.distributions import KEPT, Others, shortened, tokens_of
-from evaluation.methods.maqa.first_token import of_logits, of_top_logprobs
+from evaluation.maqa.methods.uncertainty import measure_logits, measure_top_logprobs
 
 
 def listed(logs):
@@ -22,12 +22,12 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
     assert len(token.top) == KEPT
     assert token.top[0][1] == logs.max()
     assert token.others.tokens == 2_000 - KEPT
-    found = of_top_logprobs(
+    found = measure_top_logprobs(
         [x for _, x in token.top],
         2_000,
         (token.others.tokens, token.others.probability, token.others.entropy),
     )
-    whole = of_logits(logits)
+    whole = measure_logits(logits)
     assert found.entropy == pytest.approx(whole.entropy, abs=1e-9)
     assert found.entropy_high == found.entropy
     assert found.max_softmax == pytest.approx(whole.max_softmax)
@@ -73,7 +73,7 @@ def test_a_server_that_says_nothing_has_no_tokens(said):
 
 def test_known_others_leave_an_interval_where_some_are_still_unknown():
     # .5 and .2 listed, two of .1 known, .1 over 6 more: H = known - .1 ln .1, + .1 ln 6 at most.
-    found = of_top_logprobs([log(0.5), log(0.2)], 10, (2, 0.2, -0.2 * log(0.1)))
+    found = measure_top_logprobs([log(0.5), log(0.2)], 10, (2, 0.2, -0.2 * log(0.1)))
     known = -(0.5 * log(0.5) + 0.2 * log(0.2) + 0.2 * log(0.1))
     assert found.entropy == pytest.approx(known - 0.1 * log(0.1))
     assert found.entropy_high == pytest.approx(found.entropy + 0.1 * log(6))

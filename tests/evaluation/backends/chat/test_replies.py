@@ -1,9 +1,6 @@
 import asyncio
 import time
 
-import pytest
-
-from annotations.exchange import InputError
 from evaluation.backends.chat.contract import ChatRequest
 from evaluation.backends.chat.replies import ScriptedChat
 
@@ -42,26 +39,6 @@ def test_errors_and_missing_rows_are_errors_that_do_not_pass(tmp_path):
     model = script(tmp_path, "question,reply,status\nq,it broke,error\n")
     assert (reply(model, "q").fault.message, reply(model, "q").fault.again) == ("it broke", False)
     assert reply(model, "p").fault.code == "no_reply"
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "column"),
-    [
-        ("question,reply\nq,a\nq,b\n", 3, None),
-        ("question,reply,sample\nq,a,0.5\n", 2, "sample"),
-        ("question,reply,status\nq,a,fine\n", 2, "status"),
-        ("question,reply,status\nq,,text\n", 2, "status"),
-        ("question,reply,delay\nq,a,-1\n", 2, "delay"),
-        ("question,reply\n,a\n", 2, "question"),
-        ("question,reply\n", None, None),
-        ("question\nq\n", 1, None),
-    ],
-)
-def test_bad_rows_are_told(tmp_path, text, line, column):
-    with pytest.raises(InputError) as raised:
-        script(tmp_path, text)
-    (problem,) = raised.value.problems
-    assert (problem.line, problem.column) == (line, column)
 
 
 def test_thinking_in_a_scripted_reply_is_put_aside(tmp_path):

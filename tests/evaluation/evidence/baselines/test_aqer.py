@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS, Corpus, Crowd
 from evaluation.evidence.baselines.aqer import VARIANTS
-from evaluation.methods import AQER
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
 SWITCHES = {

@@ -41,7 +41,7 @@ def test_rasa_is_crowd_kits(leave_out):
     aggregation = pytest.importorskip("crowdkit.aggregation")
     drawn = random_crowd(1, leave_out=leave_out)
     theirs = aggregation.RASA().fit(frame(drawn)).skills_.loc[range(7)]
-    np.testing.assert_allclose(METHODS["rasa"].score(drawn), theirs, rtol=1e-9)
+    np.testing.assert_allclose(METHODS["rasa"].score(drawn), theirs, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -54,7 +54,7 @@ def test_hrrasa_is_crowd_kits_with_gleu_between_words(leave_out):
         return sentence_gleu(words_of(answer), words_of(other))
 
     theirs = aggregation.HRRASA(output_similarity=gleu).fit(frame(drawn)).skills_.loc[range(7)]
-    np.testing.assert_allclose(METHODS["hrrasa"].score(drawn), theirs, rtol=1e-9)
+    np.testing.assert_allclose(METHODS["hrrasa"].score(drawn), theirs, rtol=1e-12)
 
 
 def test_hrrasa_leaves_out_a_question_with_a_single_answer():

@@ -1,8 +1,8 @@
 import numpy as np
 
+from evaluation.consensus import AQER
 from evaluation.evidence.baselines import Crowd
 from evaluation.evidence.baselines.standardised import Standardised
-from evaluation.methods import AQER
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
 

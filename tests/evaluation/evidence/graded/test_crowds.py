@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from annotations.exchange.graded import Labels, read_marked
+from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.graded import GradedCrowds, TooLittleError
 from evaluation.evidence.graded import crowds as rooms
-from evaluation.methods import AQER
+from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
 from tests.evaluation.evidence.graded.answers import corpus_of, of_nobody, of_workers
 
 SEEDS = range(1000, 1003)
@@ -96,6 +96,7 @@ def test_what_no_crowd_can_be_made_of_is_refused_with_the_reason():
 
 
 @pytest.mark.data
+@pytest.mark.long
 def test_beetles_students_are_scored_as_by_code_of_its_own(data_folder):
     path = data_folder / "beetle2013" / "answers.csv"
     labels = Labels.parse("correct=1,contradictory=0,incorrect=0")

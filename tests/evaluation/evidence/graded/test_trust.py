@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Method
-from evaluation.evidence.graded import GradedCrowds, TooLittleError, try_methods
-from evaluation.evidence.graded.trust import run_options
+from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
+from evaluation.evidence.graded.trust import run_options, try_methods
 from evaluation.evidence.heldout import choosing_half
-from tests.evaluation.evidence.graded.answers import (
-    WORDS,
-    corpus_of,
-    of_nobody,
-    of_workers,
-    some,
-)
+from tests.evaluation.evidence.graded.answers import WORDS, corpus_of, of_nobody, of_workers, some
 
 SEEDS = range(1000, 1004)
 DIGITS = "0123456789"

@@ -61,6 +61,7 @@ def corpus(n_questions=12, answers=20):
 
 @pytest.mark.parametrize("edited", [False, True], ids=["pasted", "edited"])
 @pytest.mark.parametrize("embedder", ["tfidf-char", "tfidf-word", "bow"])
+@pytest.mark.long
 def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
     answers = corpus()
     dealer = Dealer(answers, CorpusVectors(answers.texts), embedder)

@@ -82,6 +82,7 @@ class TestFacts:
         assert found.auc == 0.75
         assert found.flagged == (0, 1)
 
+    @pytest.mark.long
     def test_what_evidence_says_of_facts(self):
         pairs = load_pairs()
         found = {
@@ -123,6 +124,7 @@ class TestCosines:
         assert Cosines(np.array([0.5]), np.array([0.5])).paired == 0.5
 
 
+@pytest.mark.long
 def test_the_command_writes_a_row_for_each_embedder_and_kind(tmp_path, monkeypatch):
     from evaluation.evidence.studies import minimal_pairs
 

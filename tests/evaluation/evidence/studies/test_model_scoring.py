@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS, Corpus
 from evaluation.evidence.dealing import Dealt, deal
 from evaluation.evidence.request import Request
@@ -15,7 +16,6 @@ from evaluation.evidence.studies.model_scoring import (
     scored_as_models,
 )
 from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
-from evaluation.methods import AQER
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_tables import corpus as graded_answers
 
@@ -98,6 +98,7 @@ def request_(tmp_path, monkeypatch):
     return Request(tmp_path, tmp_path / "out", "bow", repetitions=2)
 
 
+@pytest.mark.long
 def test_model_scoring_writes_scores_intervals_and_best_responses(request_):
     reproduce_model_scoring(request_)
     out = request_.output

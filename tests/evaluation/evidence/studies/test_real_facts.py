@@ -44,6 +44,7 @@ def test_a_question_is_silent_with_the_share_that_states_its_fact(tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.long
 def test_beetle_states_no_fact_often_enough_and_its_flags_are_as_told(tmp_path, data_folder):
     asked = load_beetle_questions(data_folder)
     questions, gates, flags = written(tmp_path / "out", load_beetle(data_folder), asked)

@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
     return output / "out"
 
 
+@pytest.mark.long
 def test_every_level_has_every_method_with_both_truths(folder):
     found = [(row["setting"], row["method"]) for row in table(folder / "table.csv")]
     expected = [

@@ -14,11 +14,11 @@ from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.source import bytes_source
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.evidence.baselines import methods
 from evaluation.evidence.graded import running
 from evaluation.flow.graded.options import GradedOptions
 from evaluation.flow.graded.summary import GradedSummary
-from evaluation.flow.parameters import AqerParameters
 from evaluation.models import GradedAnswers, Run, RunData
 from evaluation.options import OptionError
 from evaluation.reports.graded import own_domain

@@ -144,6 +144,7 @@ def test_holm_keeps_the_family_wise_error_rate():
     assert false / 200 <= 0.10
 
 
+@pytest.mark.long
 def test_thirty_models_on_a_thousand_questions_take_seconds():
     rng = np.random.default_rng(6)
     table = rng.normal(size=(30, 1000)) + np.linspace(0, 1, 30)[:, None]

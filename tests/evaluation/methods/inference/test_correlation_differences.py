@@ -83,6 +83,7 @@ def test_p_does_not_depend_on_scale_or_place_of_the_scores():
     assert moved.p_value == pytest.approx(plain.p_value)
 
 
+@pytest.mark.long
 def test_p_is_seldom_small_where_methods_are_equally_good():
     found = []
     for seed in range(200):

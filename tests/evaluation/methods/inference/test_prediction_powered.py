@@ -92,6 +92,7 @@ def test_clusters_of_one_change_nothing_and_with_weight_0_they_are_the_clustered
     ("graded", "rest", "accuracy", "clusters"),
     [(30, 300, 0.8, None), (50, 500, 0.0, None), (60, 600, 0.7, 60)],
 )
+@pytest.mark.long
 def test_the_intervals_cover_the_truth_in_95_of_100(graded, rest, accuracy, clusters):
     rng = np.random.default_rng(0)
     size, repetitions = graded + rest, 600

@@ -129,6 +129,7 @@ def world(rng, n_questions=40, of_question=15):
     )
 
 
+@pytest.mark.long
 def test_a_sample_of_parts_weighted_back_holds_the_truth_of_all_19_times_of_20():
     rng = np.random.default_rng(5)
     held, plain, found = 0, [], []

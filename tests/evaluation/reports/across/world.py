@@ -10,7 +10,7 @@ from annotations.models import (
     Submission,
     Worker,
 )
-from evaluation.flow.parameters import AqerParameters
+from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Alarm, AnswerScore, Run, WorkerGrade
 
 START = datetime(2026, 1, 15, tzinfo=UTC)

@@ -1,0 +1,278 @@
+"""REST resource: writing projects for their writers and validators; anyone else gets 404."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations import writing as rules
+from annotations.api.writing import convert_error
+from annotations.models import WritingMember, WritingProject, WrittenProblem
+from annotations.web.paging import NEWEST
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.paging import build_page_body, load_page
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.scope import RefusedError, get_user_id
+
+WRITER, VALIDATOR = WritingMember.Role.WRITER, WritingMember.Role.VALIDATOR
+
+
+class TakingPartSerializer(serializers.ModelSerializer[WritingMember]):
+    """A writing project with your role in it; `id` is part of the paths below."""
+
+    id = serializers.UUIDField(source="project.public_id", read_only=True)
+    name = serializers.CharField(source="project.version.question_set.name", read_only=True)
+    instructions = serializers.CharField(source="project.instructions", read_only=True)
+    is_open = serializers.SerializerMethodField()
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = WritingMember
+        fields = ("id", "name", "role", "instructions", "is_open")
+        read_only_fields = fields
+
+    def get_is_open(self, member: WritingMember) -> bool:
+        """Whether anything is taken at the moment."""
+        return member.project.closed_at is None
+
+
+class WordAboutProblemSerializer(serializers.Serializer[Any]):
+    """What one validator says of a problem that came back, without a name."""
+
+    answerable = serializers.BooleanField()
+    category = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True)
+
+
+class OwnProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
+    """A problem that you write; of one that came back, why."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    problem = serializers.CharField(source="external_id", read_only=True, help_text="Id in files.")
+    original = serializers.CharField(source="original.text", read_only=True)
+    note = serializers.SerializerMethodField(help_text="The requester's, if it was sent back.")
+    words = serializers.SerializerMethodField()
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = WrittenProblem
+        fields = (
+            *("id", "problem", "original", "text", "category", "state", "revision"),
+            *("note", "words", "updated_at"),
+        )
+        read_only_fields = fields
+
+    def get_note(self, problem: WrittenProblem) -> str:
+        """Return the requester's note on a problem that was sent back, "" without one."""
+        return rules.find_last_note(problem) if problem.state == problem.State.RETURNED else ""
+
+    @extend_schema_field(WordAboutProblemSerializer(many=True))
+    def get_words(self, problem: WrittenProblem) -> Any:
+        """Return the validators' votes on a problem that was sent back, without names."""
+        if problem.state != problem.State.RETURNED:
+            return []
+        return WordAboutProblemSerializer(rules.list_anonymous_votes(problem), many=True).data
+
+
+class WritingOfProblemSerializer(StrictSerializer):
+    """What you write; with `hand_in` the validators get it."""
+
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=5_000)
+    category = serializers.IntegerField(
+        min_value=1, max_value=5, allow_null=True, default=None, help_text="As in UMWP."
+    )
+    hand_in = serializers.BooleanField(default=False)
+
+
+class CheckTaskSerializer(serializers.Serializer[Any]):
+    """A problem to check, and what you said of it; null before you said anything."""
+
+    id = serializers.UUIDField()
+    text = serializers.CharField()
+    answerable = serializers.BooleanField(allow_null=True)
+    category = serializers.IntegerField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+
+
+@rename_keys(said="checked")
+class CheckTasksSerializer(serializers.Serializer[Any]):
+    """What waits for you, in an order of your own, and what you said and may still change."""
+
+    open = CheckTaskSerializer(many=True)
+    said = CheckTaskSerializer(many=True)
+
+
+class CheckVoteSerializer(StrictSerializer):
+    """What you say: whether it can be answered, and if not, why."""
+
+    answerable = serializers.BooleanField()
+    category = serializers.IntegerField(min_value=1, max_value=5, allow_null=True, default=None)
+    note = serializers.CharField(default="", allow_blank=True, max_length=2_000)
+
+
+@extend_schema(tags=["writing"])
+class TakingPartViewSet(ApiViewSet):
+    """Writing and checking, for those who were invited."""
+
+    queryset = WritingProject.objects.all()
+    lookup_url_kwarg = "project_id"
+    serializer_class = TakingPartSerializer
+
+    @extend_schema(
+        operation_id="taking_part_list",
+        summary="List what you write or check",
+        responses=TakingPartSerializer(many=True),
+    )
+    def list(self, request: Request) -> Response:
+        """List them."""
+        own = WritingMember.objects.accepted().filter(user=get_user_id(request))
+        rows = own.select_related("project__version__question_set")
+        page = load_page(request, rows, NEWEST)
+        body = TakingPartSerializer(page.rows, many=True).data
+        return Response(build_page_body(request, body, page.next))
+
+    @extend_schema(
+        operation_id="taking_part_problems",
+        summary="List the problems that you write, newest first",
+        responses=OwnProblemSerializer(many=True),
+    )
+    def list_problems(self, request: Request, project_id: Any) -> Response:
+        """List them."""
+        page = load_page(request, self._select_own_problems(project_id), NEWEST)
+        body = OwnProblemSerializer(page.rows, many=True).data
+        return Response(build_page_body(request, body, page.next))
+
+    @extend_schema(
+        operation_id="taking_part_take",
+        summary="Take the next question",
+        description="It is yours to change until you hand it in. 409 once all are taken.",
+        request=None,
+        responses={201: OwnProblemSerializer},
+    )
+    def take(self, request: Request, project_id: Any) -> Response:
+        """Take it."""
+        member = self._load_member(project_id, WRITER)
+        try:
+            problem = rules.take(member.project, get_user_id(request))
+        except rules.WritingError as error:
+            raise convert_error(error) from None
+        return Response(OwnProblemSerializer(problem).data, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="taking_part_problem",
+        summary="Read a problem that you write",
+        responses=OwnProblemSerializer,
+    )
+    def read_problem(self, request: Request, project_id: Any, own_id: Any) -> Response:
+        """Read it."""
+        return Response(self._serialize_problem(project_id, own_id))
+
+    @extend_schema(
+        operation_id="taking_part_write",
+        summary="Write a problem, and hand it in",
+        request=WritingOfProblemSerializer,
+        responses=OwnProblemSerializer,
+    )
+    def write(self, request: Request, project_id: Any, own_id: Any) -> Response:
+        """Keep what was written, or hand it in."""
+        problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
+        values = self.checked(WritingOfProblemSerializer).validated_data
+        store = rules.submit if values["hand_in"] else rules.save
+        try:
+            store(problem, values["text"], values["category"])
+        except rules.WritingError as error:
+            raise convert_error(error) from None
+        return Response(self._serialize_problem(project_id, own_id))
+
+    @extend_schema(
+        operation_id="taking_part_give_up", summary="Give a problem up; its question is free again"
+    )
+    def give_up(self, request: Request, project_id: Any, own_id: Any) -> Response:
+        """Give it up."""
+        try:
+            rules.withdraw(
+                get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
+            )
+        except rules.WritingError as error:
+            raise convert_error(error) from None
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        operation_id="taking_part_tasks",
+        summary="List the problems that wait for you to check them",
+        responses=CheckTasksSerializer,
+    )
+    def list_tasks(self, request: Request, project_id: Any) -> Response:
+        """List them."""
+        return Response(self._serialize_tasks(self._load_member(project_id, VALIDATOR)))
+
+    @extend_schema(
+        operation_id="taking_part_task",
+        summary="Read a problem to check",
+        responses=CheckTaskSerializer,
+    )
+    def read_task(self, request: Request, project_id: Any, check_id: Any) -> Response:
+        """Read it."""
+        member = self._load_member(project_id, VALIDATOR)
+        task = rules.find_task(member.project, get_user_id(request), check_id)
+        if task is None:
+            raise Http404
+        return Response(CheckTaskSerializer(task).data)
+
+    @extend_schema(
+        operation_id="taking_part_vote",
+        summary="Say whether a problem has an answer",
+        description="In place of what you said before, until all votes are there.",
+        request=CheckVoteSerializer,
+        responses=CheckTasksSerializer,
+    )
+    def vote(self, request: Request, project_id: Any, check_id: Any) -> Response:
+        """Say it."""
+        member = self._load_member(project_id, VALIDATOR)
+        if rules.find_task(member.project, get_user_id(request), check_id) is None:
+            raise Http404
+        values = self.checked(CheckVoteSerializer).validated_data
+        vote = (values["answerable"], values["category"], values["note"])
+        try:
+            rules.vote(member.project, get_user_id(request), check_id, *vote)
+        except rules.WritingError as error:
+            raise convert_error(error) from None
+        return Response(self._serialize_tasks(member))
+
+    def _load_member(self, project_id: Any, role: str) -> WritingMember:
+        """Return the user's membership with this role; else Http404.
+
+        Raises `RefusedError` for a validator who can see others' votes through another role.
+        """
+        member = rules.find_membership(self.request.user, project_id)
+        if member is None or member.role != role:
+            raise Http404
+        if role == VALIDATOR and rules.can_see_votes(
+            self.request.user, member.project.version.question_set
+        ):
+            raise RefusedError("blind")
+        return member
+
+    def _select_own_problems(self, project_id: Any) -> Any:
+        """Return the problems that the user writes."""
+        member = self._load_member(project_id, WRITER)
+        own = member.project.problems.filter(author=get_user_id(self.request))
+        return own.select_related("original")
+
+    def _serialize_problem(self, project_id: Any, own_id: Any) -> Any:
+        """Return the JSON of the user's own problem."""
+        problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
+        return OwnProblemSerializer(problem).data
+
+    def _serialize_tasks(self, member: WritingMember) -> Any:
+        """Return the JSON of a validator's open and checked problems."""
+        tasks = rules.list_tasks(member.project, get_user_id(self.request))
+        return CheckTasksSerializer(tasks).data

@@ -1,0 +1,277 @@
+"""The texts of a version in a further language: reading, checking and storing translations.
+
+    add_language(draft, "ar")
+    sheet = Sheet(draft, "ar", rows_of(draft))
+    [piece for piece in sheet.pieces if not piece.is_done]     # texts without a translation
+    sheet.store({piece: "..."})
+
+A piece is one text of one row: of the version itself, of a passage or of a question. Languages and
+translations are copied and frozen together with their version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from annotations.exchange.reading.questions import LONGEST_PASSAGE
+from annotations.languages import LanguageError, canonical
+from annotations.models import Passage, Question, QuestionSetVersion, Translation
+from annotations.models.translations import (
+    TITLE,
+    Row,
+    hash_original,
+    is_fully_translated,
+    list_translatable_texts,
+)
+
+LABELS: Final = {
+    TITLE: "Title",
+    "guidelines": "Guidelines",
+    "consent_text": "Consent text",
+    "text": "Text",
+    "image_alt": "The image in words",
+    "choices": "Choices",
+    "accepted_answers": "Right answers",
+    "feedback": "Feedback",
+}
+"""The label of each field, for editors."""
+MOST_LANGUAGES: Final = 40
+LONGEST_TEXT: Final = 20_000
+"""Most characters of a text, except the text of a passage or question itself."""
+LONGEST_TITLE: Final = 500
+MOST_PARTS: Final = 1_000
+"""Most choices, or right answers, of one question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """One text and its translation; lists for choices and right answers.
+
+    `original` is the text, `said` its translation. `was` is the hash of the original from which it
+    was translated.
+    """
+
+    row: Row
+    name: str
+    original: Any
+    said: Any
+    was: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label of the text, for editors."""
+        return LABELS[self.name]
+
+    @property
+    def key(self) -> str:
+        """Its name in forms, made of the id in files, which a copy of the version keeps."""
+        if isinstance(self.row, QuestionSetVersion):
+            return f"v-{self.name}"
+        letter = "p" if isinstance(self.row, Passage) else "q"
+        return f"{letter}-{self.name}-{self.row.external_id}"
+
+    @property
+    def most(self) -> int:
+        """The most characters of its translation."""
+        if self.name == "text":
+            return LONGEST_PASSAGE // 4
+        return LONGEST_TITLE if self.name == TITLE else LONGEST_TEXT
+
+    def why_too_long(self, text: str) -> str:
+        """Return the reason why a translation is too long, "" if it is not."""
+        if len(text) <= self.most:
+            return ""
+        return f"it has {len(text):,} characters, more than {self.most:,}: nothing is saved yet"
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it needs no translation: without one, the title of the study stays as it is."""
+        return isinstance(self.row, QuestionSetVersion) and self.name == TITLE
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is translated, or needs no translation."""
+        return self.is_optional or is_fully_translated(self.name, self.original, self.said)
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the original was changed since it was translated."""
+        return bool(self.said) and not self.is_optional and self.was != hash_original(self.original)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a translation.
+
+    `done` of `total` texts are translated, `old` of these from an earlier original.
+    """
+
+    language: str
+    done: int
+    total: int
+    old: int
+
+
+def load_rows(version: QuestionSetVersion) -> list[Row]:
+    """Return the version, its passages with their questions, then the other questions, in order."""
+    return rows_among(
+        version,
+        version.passages.order_by("position", "pk"),
+        version.questions.order_by("position", "pk"),
+    )
+
+
+def rows_among(
+    version: QuestionSetVersion, passages: Iterable[Passage], questions: Iterable[Question]
+) -> list[Row]:
+    """Return the rows of `rows_of` from all passages and questions of a version, in their order."""
+    by_passage: dict[int | None, list[Question]] = {}
+    for question in questions:
+        by_passage.setdefault(question.passage_id, []).append(question)
+    rows: list[Row] = [version]
+    for passage in passages:
+        rows += [passage, *by_passage.get(passage.pk, [])]
+    return [*rows, *by_passage.get(None, [])]
+
+
+class Sheet:
+    """All texts of some rows of a version in one language, as stored now.
+
+    Pass the `translations` into that language if they are loaded already.
+    """
+
+    def __init__(
+        self,
+        version: QuestionSetVersion,
+        language: str,
+        rows: Sequence[Row],
+        translations: Iterable[Translation] | None = None,
+    ) -> None:
+        self.version = version
+        self.language = language
+        if translations is None:
+            translations = version.translations.filter(language=language)
+        self._stored = {
+            (translation.passage_id, translation.question_id): translation
+            for translation in translations
+        }
+        self.pieces = [piece for row in rows for piece in self._build_pieces(row)]
+
+    @property
+    def seen(self) -> str:
+        """A short hash of the stored translations; it changes when one of them does."""
+        texts = [[piece.key, piece.said] for piece in self.pieces]
+        return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+
+    def store(self, texts: Mapping[Piece, Any]) -> None:
+        """Store translations of pieces of this sheet; an empty one deletes the translation.
+
+        The caller holds the lock of the draft.
+        """
+        changed: dict[tuple[int | None, int | None], Translation] = {}
+        for piece, text in texts.items():
+            key = _get_key(piece.row)
+            # Several pieces share the row of their passage or question.
+            row = changed.get(key) or self._stored.get(key) or self._create_translation(piece.row)
+            changed[key] = row
+            if text:
+                row.texts[piece.name], row.originals[piece.name] = (
+                    text,
+                    hash_original(piece.original),
+                )
+            else:
+                row.texts.pop(piece.name, None)
+                row.originals.pop(piece.name, None)
+        for key, row in changed.items():
+            if row.texts:
+                row.save()
+                self._stored[key] = row
+            elif row.pk:
+                row.delete()
+                self._stored.pop(key, None)
+
+    def _build_pieces(self, row: Row) -> list[Piece]:
+        """Return the pieces of one row."""
+        stored = self._stored.get(_get_key(row))
+        texts, originals = (stored.texts, stored.originals) if stored else ({}, {})
+        texts_to_translate = list_translatable_texts(row, self.language)
+        if isinstance(row, QuestionSetVersion):
+            texts_to_translate = {TITLE: row.question_set.name, **texts_to_translate}
+        return [
+            Piece(row, name, original, texts.get(name, type(original)()), originals.get(name, ""))
+            for name, original in texts_to_translate.items()
+        ]
+
+    def _create_translation(self, row: Row) -> Translation:
+        passage, question = _get_key(row)
+        return Translation(
+            version=self.version, language=self.language, passage_id=passage, question_id=question
+        )
+
+
+def sheets_of(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
+    """Return the sheets of rows in each further language of a version. One query."""
+    if not version.languages:
+        return []
+    translations: dict[str, list[Translation]] = {language: [] for language in version.languages}
+    for translation in version.translations.filter(language__in=version.languages):
+        translations[translation.language].append(translation)
+    return [
+        Sheet(version, language, rows, translations[language]) for language in version.languages
+    ]
+
+
+def measure_progress(
+    version: QuestionSetVersion, sheets: Sequence[Sheet] | None = None
+) -> list[Progress]:
+    """Return the progress of each further language of a version, in their order.
+
+    Pass the `sheets_of` all its rows if they are loaded already.
+    """
+    if not version.languages:
+        return []
+    sheets = sheets_of(version, load_rows(version)) if sheets is None else sheets
+    results = []
+    for sheet in sheets:
+        pieces = [piece for piece in sheet.pieces if not piece.is_optional]
+        done = [piece for piece in pieces if piece.is_done]
+        old = sum(piece.is_old for piece in done)
+        results.append(Progress(sheet.language, len(done), len(pieces), old))
+    return results
+
+
+def add_language(draft: QuestionSetVersion, tag: str) -> str:
+    """Add a language to a draft; return its tag in canonical form.
+
+    The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
+    language that it has already. Also raised if the language of the originals is not set.
+    """
+    if not draft.spoken:
+        raise LanguageError("original_missing")
+    language = canonical(tag)
+    if language.lower() in map(str.lower, draft.every_language):
+        raise LanguageError("there_already", language=language)
+    if len(draft.languages) >= MOST_LANGUAGES:
+        raise LanguageError("too_many", most=MOST_LANGUAGES)
+    draft.languages = [*draft.languages, language]
+    draft.save(update_fields=["languages"])
+    return language
+
+
+def remove_language(draft: QuestionSetVersion, language: str) -> int:
+    """Remove a language and its translations; return the number of deleted rows."""
+    draft.languages = [other for other in draft.languages if other != language]
+    draft.save(update_fields=["languages"])
+    n, _ = draft.translations.filter(language=language).delete()
+    return n
+
+
+def _get_key(row: Row) -> tuple[int | None, int | None]:
+    """Return the keys of passage and question by which the translation of a row is found."""
+    if isinstance(row, Passage):
+        return (row.pk, None)
+    return (None, row.pk) if isinstance(row, Question) else (None, None)

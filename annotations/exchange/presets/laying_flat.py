@@ -1,0 +1,74 @@
+"""Lays a large file of objects flat in a process of its own, and prints its rows.
+
+``python -m annotations.exchange.presets.laying_flat SECONDS BYTES ARGUMENTS`` reads the file that
+is its standard input; see `bounded_process`. It prints its header and rows, or with the form
+"lines" the objects of a list, each on its line of a file of JSON Lines.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+from annotations.exchange.presets.table import MOST_VALUES_LAID_FLAT, opened_here
+from annotations.exchange.presets.tools import flattened
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.bounded_process import Bounds, serve
+from annotations.exchange.reading.json_document import read_json_here
+from annotations.exchange.reading.source import Source, bytes_source
+
+
+def laid_flat(
+    form: str, name: str, sheet: str, header_row: int, names_corner: bool
+) -> Iterator[str]:
+    """Yield the lines to print of standard input; raises `InputError` for a file not to be read."""
+    source = replace(
+        bytes_source(name, sys.stdin.buffer.read()),
+        sheet=sheet,
+        header_row=header_row,
+        names_corner=names_corner,
+    )
+    return json_lines(source) if form == "lines" else _rows(source)
+
+
+def json_lines(source: Source) -> Iterator[str]:
+    """Yield the objects of a JSON list, each on its line; objects on one line follow each other."""
+    document = read_json_here(source, MOST_VALUES_LAID_FLAT)
+    before = 0
+    for line, row in flattened(document.value, source.name).rows:
+        number = max(line, before + 1)
+        yield from [""] * (number - before - 1)
+        yield json.dumps(row)
+        before = number
+
+
+def _rows(source: Source) -> Iterator[str]:
+    problems = Problems(source.name)
+    table = opened_here(source, problems, is_alone=True)
+    assert table is not None
+    try:
+        problems.raise_if_any()
+    except InputError as error:
+        noted = [asdict(one) for one in error.problems]
+    else:
+        noted = []
+    yield json.dumps(
+        {
+            "header": table.header,
+            "fields": table.fields,
+            "task": table.task,
+            "sha256": table.sha256,
+            "warnings": table.warnings,
+            "problems": noted,
+            "total": problems.total,
+        },
+        default=str,
+    )
+    for row in table.rows:
+        yield json.dumps(row)
+
+
+if __name__ == "__main__":
+    serve(Bounds(int(sys.argv[1]), int(sys.argv[2])), laid_flat(*json.loads(sys.argv[3])))

@@ -1,0 +1,169 @@
+"""Lists and objects in the cells of a table, as JSON or as Python, numpy and pandas print them.
+
+`pandas.DataFrame.to_csv` prints lists and dictionaries of Python, `datasets.Dataset.to_csv` arrays
+of numpy, in which nothing but a blank parts two texts: Python itself would read them as one text.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+DEEPEST = 50
+MISSING = frozenset({"", "None", "null", "nan", "NaN", "NaT", "<NA>"})
+"""Cells of a column of lists or objects that hold none."""
+_TOKEN = re.compile(
+    r"\s*+(?:"
+    r"(?P<string>'(?:[^'\\\n]++|\\.)*+'|\"(?:[^\"\\\n]++|\\.)*+\")"
+    r"|(?P<number>[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?(?![\w.]))"
+    r"|(?P<enum><[\w.]++:)"
+    r"|(?P<name>[A-Za-z_][\w.]*+)"
+    r"|(?P<mark>[\[\]{}():,=>])"
+    r")",
+    re.DOTALL,
+)
+_CLOSING = {"[": "]", "{": "}", "(": ")", "<": ">"}
+_WORDS = {
+    "None": None,
+    "null": None,
+    "nan": None,
+    "NaN": None,
+    "NaT": None,
+    "True": True,
+    "true": True,
+    "False": False,
+    "false": False,
+}
+
+
+def parse_literal(cell: str) -> list[Any] | dict[str, Any] | None:
+    """Return the list or object that a cell is; None for any other cell.
+
+    Keys are texts; an array is a list; of UUID('...') and the like the text counts, and of a member
+    of an enumeration its value.
+    """
+    cell = cell.strip()
+    if not (cell.startswith(("[", "{")) and cell.endswith(("]", "}"))):
+        return None
+    try:
+        value = json.loads(cell)
+    except RecursionError:
+        return None
+    except ValueError:
+        try:
+            value = _Reading(cell).document()
+        except _NoLiteralError:
+            return None
+    return value if isinstance(value, list | dict) else None
+
+
+class _NoLiteralError(Exception):
+    """The text is no literal."""
+
+
+class _Reading:
+    """The way through one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def document(self) -> Any:
+        value = self._value(*self._token(), 0)
+        if self._at < len(self._text):
+            raise _NoLiteralError
+        return value
+
+    def _token(self) -> tuple[str, str]:
+        found = _TOKEN.match(self._text, self._at)
+        if found is None or found.lastgroup is None:
+            raise _NoLiteralError
+        self._at = found.end()
+        return found.lastgroup, found[found.lastgroup]
+
+    def _value(self, kind: str, part: str, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise _NoLiteralError
+        if kind == "string":
+            return _text_of(part)
+        if kind == "number":
+            return float(part) if re.search("[.eE]", part) else _whole(part)
+        if kind == "enum":
+            (value,) = self._members("<", depth)
+            return value
+        if kind == "name":
+            return self._named(part, depth)
+        if part == "{":
+            return self._object(depth)
+        if part in ("[", "("):
+            return self._members(part, depth)
+        raise _NoLiteralError
+
+    def _members(self, opening: str, depth: int) -> list[Any]:
+        """Return the values up to the closing mark, parted by commas or by blanks.
+
+        An argument such as dtype=object is left out.
+        """
+        found: list[Any] = []
+        after_comma = True
+        while True:
+            kind, part = self._token()
+            if part == _CLOSING[opening] and kind == "mark":
+                return found
+            if part == "," and kind == "mark":
+                if after_comma:
+                    raise _NoLiteralError
+                after_comma = True
+                continue
+            if kind == "name" and self._text.startswith("=", self._at):
+                self._token()
+                kind, part = self._token()
+                if kind != "name":
+                    self._value(kind, part, depth + 1)
+            else:
+                found.append(self._value(kind, part, depth + 1))
+            after_comma = False
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        kind, part = self._token()
+        while part != "}" or kind != "mark":
+            key = self._value(kind, part, depth + 1)
+            if self._token() != ("mark", ":") or isinstance(key, list | dict):
+                raise _NoLiteralError
+            found[str(key)] = self._value(*self._token(), depth + 1)
+            kind, part = self._token()
+            if (kind, part) == ("mark", ","):
+                kind, part = self._token()
+            elif (kind, part) != ("mark", "}"):
+                raise _NoLiteralError
+        return found
+
+    def _named(self, name: str, depth: int) -> Any:
+        """Return what a word means, or the first argument of a call; a time as it is printed."""
+        if name in _WORDS:
+            return _WORDS[name]
+        start = self._at - len(name)
+        if self._token() != ("mark", "("):
+            raise _NoLiteralError
+        arguments = self._members("(", depth)
+        if arguments and isinstance(arguments[0], list | str):
+            return arguments[0]
+        return self._text[start : self._at]
+
+
+def _text_of(part: str) -> str:
+    if "\\" not in part:
+        return part[1:-1]
+    try:
+        return str(ast.literal_eval(part))
+    except (ValueError, SyntaxError):
+        raise _NoLiteralError from None
+
+
+def _whole(part: str) -> int:
+    try:
+        return int(part)
+    except ValueError:  # Python refuses whole numbers of more than 4,300 digits
+        raise _NoLiteralError from None

@@ -1,0 +1,45 @@
+"""Actions that a person confirms by their total: if the total has changed, nothing is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from annotations.ledger import bonuses, errors, parts
+from annotations.models import QuestionSetVersion
+
+
+def confirm(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
+    """Confirm the planned payments of a round and return them. Raises OtherTotalError."""
+    return _check_total(total, lambda: bonuses.confirm(version, user, round_))
+
+
+def cancel(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
+    """Cancel the payments of a round that were not sent and return them. Raises OtherTotalError."""
+    return _check_total(total, lambda: bonuses.cancel(version, user, round_))
+
+
+def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuses.Batch:
+    """Plan a partial payment for every worker who is owed one, and return what was planned.
+
+    If no worker is owed one, nothing is planned, whatever `total` is. A second click thus does no
+    harm. Raises OtherTotalError.
+    """
+    return _check_total(total, lambda: parts.plan_parts(version, user), accept_none=True)
+
+
+def _check_total(
+    total: Decimal, act: Callable[[], bonuses.Batch], *, accept_none: bool = False
+) -> bonuses.Batch:
+    """Run `act` and return its batch; undo it and raise OtherTotalError on another total.
+
+    With `accept_none`, an empty batch passes with any total.
+    """
+    with transaction.atomic():
+        batch = act()
+        if batch.total != total and (batch.payments or not accept_none):
+            raise errors.OtherTotalError(total, batch.total)
+        return batch

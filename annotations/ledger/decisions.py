@@ -1,0 +1,243 @@
+"""Decisions about submissions: approve, reject with a reason, reopen.
+
+The log (`annotations.models.Decision`) is the only source of what a panel learns about a worker's
+work. Nothing here pays a worker or notifies anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+
+from annotations.exchange.prolific import Wrong, category_named, wrong_with
+from annotations.ledger.sentences import PAYMENTS
+from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
+from annotations.models.access import AnyUser, is_requester
+from annotations.models.rights import rights
+from annotations.sentences import CodedError
+
+KEYS_PER_QUERY = 500
+"""Keys in one query; within SQLite's limit of parameters."""
+
+
+class DecisionError(ValueError):
+    """A decision is not valid; `wrong` has a reason for each field."""
+
+    def __init__(self, wrong: Sequence[Wrong]) -> None:
+        super().__init__(" ".join(f"{problem.field}: {problem.why}." for problem in wrong))
+        self.wrong = tuple(wrong)
+
+
+class WithdrawnError(CodedError, ValueError):
+    """The worker withdrew the answers or was erased, so nothing is decided about them."""
+
+    sentences = PAYMENTS
+
+
+class DecidedMeanwhileError(CodedError, RuntimeError):
+    """Another decision was made since the page was opened; it is `newest`."""
+
+    sentences = PAYMENTS
+
+    def __init__(self, newest: Decision) -> None:
+        super().__init__("decided_meanwhile", by=str(newest.decided_by))
+        self.newest = newest
+
+
+class Unseen:
+    """Marks that the caller does not know which decision the user saw."""
+
+
+UNSEEN = Unseen()
+
+
+@dataclass(frozen=True, slots=True)
+class NewDecision:
+    """A decision to store about the submission with this key."""
+
+    submission: int
+    kind: str
+    category: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCounts:
+    """The number of decisions that were added, and of those that were stored already."""
+
+    n_new: int
+    n_unchanged: int
+
+
+def may_decide(user: AnyUser, version: QuestionSetVersion) -> bool:
+    """Return whether the user may decide about workers of a version: if they may edit its set."""
+    return is_requester(user) and rights(user, version.question_set).edit
+
+
+def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, str]:
+    """Return kind, category and reason as they are stored. Raises DecisionError."""
+    kind, category, reason = kind.strip().casefold(), category_named(category), reason.strip()
+    if wrong := list(wrong_with(kind, category, reason)):
+        raise DecisionError(wrong)
+    return kind, category, reason
+
+
+def decide(
+    submission: Submission,
+    user: Any,
+    kind: str,
+    category: str = "",
+    reason: str = "",
+    seen: UUID | Unseen | None = UNSEEN,
+) -> Decision:
+    """Store a decision about one submission; the same decision again changes nothing.
+
+    `seen` is the newest decision that the user saw, None for none. Raises DecisionError and
+    WithdrawnError. Raises DecidedMeanwhileError if another decision is newer.
+    """
+    validated = validate_decision(kind, category, reason)
+    with transaction.atomic():
+        lock_submissions([submission.pk])
+        newest = load_newest_decisions([submission.pk]).get(submission.pk)
+        # Checked before `seen`, so that a repeated request succeeds although its page is outdated.
+        if newest is not None and _is_same(newest, *validated):
+            return newest
+        if newest is not None and not isinstance(seen, Unseen) and newest.public_id != seen:
+            raise DecidedMeanwhileError(newest)
+        kind, category, reason = validated
+        return Decision.objects.create(
+            submission=submission, kind=kind, category=category, reason=reason, decided_by=user
+        )
+
+
+def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
+    """Store many valid decisions, all or none; those that are stored already add nothing.
+
+    Check them first with `validate_decision`. Raises WithdrawnError.
+    """
+    with transaction.atomic():
+        keys = [decision.submission for decision in decisions]
+        lock_submissions(keys)
+        newest = load_newest_decisions(keys)
+        rows = [
+            Decision(
+                submission_id=decision.submission,
+                kind=decision.kind,
+                category=decision.category,
+                reason=decision.reason,
+                decided_by=user,
+            )
+            for decision in decisions
+            if (before := newest.get(decision.submission)) is None
+            or not _is_same(before, decision.kind, decision.category, decision.reason)
+        ]
+        Decision.objects.bulk_create(rows, batch_size=KEYS_PER_QUERY)
+        return DecisionCounts(len(rows), len(decisions) - len(rows))
+
+
+def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
+    """Approve all or none of the submissions that were undecided when the user saw them.
+
+    Raises WithdrawnError, and DecidedMeanwhileError with the first decision made since.
+    """
+    with transaction.atomic():
+        lock_submissions(submissions)
+        for row in load_newest_decisions(submissions).values():
+            if row.kind != Decision.Kind.OPEN:
+                raise DecidedMeanwhileError(row)
+        return decide_all(user, [NewDecision(key, Decision.Kind.APPROVE) for key in submissions])
+
+
+def find_answered_version(
+    question_set: QuestionSet, number: int | None = None
+) -> QuestionSetVersion | None:
+    """Return the version with this number, or by default the newest that has submissions.
+
+    If no version has any, the newest of all; None if there is no such version.
+    """
+    return answered_among(question_set.versions.all(), number)
+
+
+def answered_among(
+    versions: QuerySet[QuestionSetVersion], number: int | None = None
+) -> QuestionSetVersion | None:
+    """Return the `answered_version` of the versions of one set, with its set and collection."""
+    versions = versions.select_related("question_set", "collection")
+    if number is not None:
+        return versions.filter(number=number).first()
+    newest = versions.order_by(_has_submissions().desc(), "-number")
+    return newest.annotate(is_newest_answered=Value(True)).first()
+
+
+def is_newest_answered(version: QuestionSetVersion) -> bool:
+    """Return whether a version is the newest that has submissions; at most one query."""
+    if hasattr(version, "is_newest_answered"):  # annotated by answered_version
+        return True
+    versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
+    newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
+    return newest.first() == version.pk
+
+
+def _has_submissions() -> Exists:
+    return Exists(Submission.objects.filter(version=OuterRef("pk")))
+
+
+def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
+    """Return the newest decision of each submission that has one, reopened ones included."""
+    keys, decisions = sorted(submissions), {}
+    for begin in range(0, len(keys), KEYS_PER_QUERY):
+        rows = Decision.objects.filter(
+            submission__in=keys[begin : begin + KEYS_PER_QUERY]
+        ).order_by("pk")
+        decisions.update({row.submission_id: row for row in rows.select_related("decided_by")})
+    return decisions
+
+
+def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, list[Decision]]:
+    """Return all decisions of each submission that has any, by its key, the oldest first.
+
+    `related` names relations to load with each decision.
+    """
+    keys = sorted(submissions)
+    decisions: dict[int, list[Decision]] = {}
+    for begin in range(0, len(keys), KEYS_PER_QUERY):
+        chunk = Q(submission__in=keys[begin : begin + KEYS_PER_QUERY])
+        decisions |= log_where(chunk, *related)
+    return decisions
+
+
+def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
+    """Return the decisions that meet a condition by submission, the oldest first. One query.
+
+    `related` names relations to load with each decision.
+    """
+    rows = Decision.objects.filter(condition).order_by("pk")
+    decisions: dict[int, list[Decision]] = {}
+    for row in rows.select_related(*related) if related else rows:
+        decisions.setdefault(row.submission_id, []).append(row)
+    return decisions
+
+
+def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
+    """Lock submissions until the transaction ends, so that changes to one worker's pay are serial.
+
+    Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
+    """
+    keys = sorted(submissions)
+    for begin in range(0, len(keys), KEYS_PER_QUERY):
+        # Always in the order of keys, so that two transactions cannot deadlock.
+        # `no_key` lets other transactions insert rows that refer to the submission.
+        rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+        rows = rows.filter(pk__in=keys[begin : begin + KEYS_PER_QUERY]).select_related("worker")
+        withdrawn = [row.worker for row in rows if row.withdrawn_at or row.worker.erased_at]
+        if withdrawn and not also_withdrawn:
+            raise WithdrawnError("withdrawn", worker=str(withdrawn[0]))
+
+
+def _is_same(row: Decision, kind: str, category: str, reason: str) -> bool:
+    return (row.kind, row.category, row.reason) == (kind, category, reason)

@@ -1,0 +1,276 @@
+"""The lists that a person uploads to a panel, in chunks, with notes about each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from annotations.exchange import InputError
+from annotations.exchange.reading.mturk import PANEL as MTURK
+from annotations.exchange.writing.formats import Table, csv_chunks, lines_chunks, panel_csv_chunks
+from annotations.ledger import parts
+from annotations.ledger.bonuses import (
+    PART,
+    Batch,
+    Payment,
+    claim,
+    load_claimed,
+    load_payments,
+    split_confirmed,
+)
+from annotations.ledger.decision_log import build_log_table
+from annotations.ledger.errors import NothingToSendError
+from annotations.ledger.payment_lists import format_payment_lines
+from annotations.ledger.sentences import LISTS
+from annotations.models import PanelFile, QuestionSetVersion
+from annotations.panels.lists import PanelLists
+from annotations.panels.people import describe_contradictions, load_decided_people
+from annotations.sentences import CodedError
+
+BONUSES, PARTS = "prolific-bonus", "prolific-screen-out"
+PAYMENT_LISTS = {BONUSES: "bonus", PARTS: "part of the pay"}
+"""Lists of payments, each written once, and the noun for one of their lines."""
+
+
+class NoListError(CodedError, ValueError):
+    """There is no such list; the message says why."""
+
+    sentences = LISTS
+
+
+class WhichBatchError(NoListError):
+    """The batch is ambiguous: `why` in words, `reason` as a code, `there` the imported batches."""
+
+    def __init__(self, reason: str, there: Sequence[PanelFile], **values: Any) -> None:
+        self.reason = reason
+        self.why = LISTS.text(reason, **values)
+        self.there = ", ".join(f"{file.name} ({file.public_id})" for file in there) or "none"
+        super().__init__("which_batch", why=self.why, there=self.there)
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """Which list is requested.
+
+    `batch` is a batch of Mechanical Turk, or the id of a list of payments. `user` takes a list of
+    payments to the panel; `name` is the file's name in error messages.
+    """
+
+    batch: str | None = None
+    user: Any = None
+    name: str = "the list"
+
+
+ListOutput = tuple[Iterator[bytes], list[str]]
+"""The chunks of a list, and notes about it; the notes are complete after the last chunk."""
+
+
+def _list_approvals(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return the ids to approve on Prolific, a line each."""
+    lists = _load_lists(version)
+    ids = list(lists.prolific_approved())
+    noun = "submissions" if lists.by_submission else "participants"
+    notes = [
+        LISTS.text("to_approve", n=len(ids), ids=noun),
+        *_note_settled(lists, rejected=False),
+        _note_undecided(lists),
+    ]
+    return lines_chunks(ids), notes
+
+
+def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return the rejections for Prolific, with category and message."""
+    lists = _load_lists(version)
+    table = lists.prolific_rejected()
+    rows = list(table.rows)
+    notes = [
+        LISTS.text("to_reject", n=len(rows)),
+        *_note_settled(lists, rejected=True),
+        _note_undecided(lists),
+    ]
+    return panel_csv_chunks(table.header, rows), notes
+
+
+def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return the confirmed bonuses as a list; they are claimed when the first chunk is read.
+
+    A file that cannot be opened for writing thus claims nothing.
+    """
+    if request.batch is not None:
+        return _write_again(version, request.batch, "bonuses", of_parts=False)
+    bonuses = [payment for payment in load_payments(version) if payment.round != PART]
+    past_planning = [payment for payment in bonuses if payment.state != "planned"]
+    waiting = split_confirmed(past_planning)
+    n_held = len(waiting.held_back)
+    if past_planning and not waiting.sendable:
+        raise NoListError("no_bonus_left", n_held=n_held, batch=_find_last_batch(past_planning))
+    chunks, notes = _claim_as_list(version, request, BONUSES, expected=bool(waiting.sendable))
+    if n_held:
+        notes.append(LISTS.text("held_back", n=n_held))
+    if planned := len(bonuses) - len(past_planning):
+        notes.append(LISTS.text("not_confirmed", n=planned))
+    return chunks, notes
+
+
+def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return the partial payments that can be sent as a list; claimed as in `_list_bonuses`."""
+    if request.batch is not None:
+        return _write_again(version, request.batch, "parts of the pay", of_parts=True)
+    if not parts.select_sendable_parts(version):
+        payments = load_payments(version, round_=PART)
+        raise NoListError("no_part_left", batch=_find_last_batch(payments))
+    return _claim_as_list(version, request, PARTS, expected=True)
+
+
+def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
+    """Claim the payments of a list in `MONEY`; each can be claimed once only.
+
+    Raises NothingToSendError.
+    """
+    batch = _claim(version, user, name)
+    if not batch.payments:
+        raise NothingToSendError
+    return batch
+
+
+def format_list(version: QuestionSetVersion, batch: Batch) -> Iterator[bytes]:
+    """Yield the lines of the list of a batch."""
+    return format_payment_lines(
+        batch, parts.select_panel_ids(version, batch) if has_parts(batch) else None
+    )
+
+
+def has_parts(batch: Batch) -> bool:
+    """Return whether a batch has partial payments, not bonuses."""
+    return bool(batch.payments) and batch.payments[0].round == PART
+
+
+def _claim(version: QuestionSetVersion, user: Any, name: str) -> Batch:
+    return parts.claim_parts(version, user) if name == PARTS else claim(version, user)
+
+
+def _claim_as_list(
+    version: QuestionSetVersion, request: ListRequest, name: str, *, expected: bool
+) -> ListOutput:
+    """Return a list whose payments are claimed when its first chunk is read.
+
+    With `expected`, raises InputError then if another person has claimed them all meanwhile.
+    """
+    notes: list[str] = []
+
+    def read_chunks() -> Iterator[bytes]:
+        # Runs at the first chunk, when the caller has opened the file it writes to.
+        batch = _claim(version, request.user, name)
+        if expected and not batch.payments:
+            raise InputError.single(request.name, LISTS.text("taken_meanwhile"))
+        notes.extend(_describe_batch(batch))
+        yield from format_list(version, batch)
+
+    return read_chunks(), notes
+
+
+def _write_again(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> ListOutput:
+    """Return the list of a batch that was claimed before. Raises NoListError."""
+    batch = load_claimed(version, _parse_batch_id(key))
+    if not batch.payments or has_parts(batch) != of_parts:
+        raise NoListError("no_such_list", noun=noun, key=key)
+    return format_list(version, batch), [*_describe_batch(batch), LISTS.text("once_more")]
+
+
+def _find_last_batch(payments: Sequence[Payment]) -> str:
+    """Return the id of the list that was written last; "" if there is none."""
+    return next((str(payment.batch) for payment in reversed(payments) if payment.batch), "")
+
+
+def _describe_batch(batch: Batch) -> list[str]:
+    """Return notes about a batch: its sum, its id, and workers unknown to Prolific."""
+    currency = batch.payments[0].currency if batch.payments else ""
+    noun = "parts of the pay" if has_parts(batch) else "bonuses"
+    values = {"noun": noun, "total": batch.total, "currency": currency}
+    notes = [LISTS.text("payments", n=len(batch.payments), **values)]
+    if batch.payments:
+        notes.append(LISTS.text("list_id", key=batch.id))
+    n_mturk = sum(payment.panel == MTURK for payment in batch.payments)
+    if 0 < n_mturk < len(batch.payments):
+        notes.append(LISTS.text("of_mturk", n=n_mturk))
+    return notes
+
+
+def _parse_batch_id(text: str) -> UUID:
+    """Return the id of a list. Raises NoListError."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NoListError("bad_list_id", key=text) from None
+
+
+def _list_mturk_batch(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return the results of a batch of Mechanical Turk with their decisions filled in."""
+    lists = _load_lists(version)
+    batch = _find_batch(lists, request.batch)
+    table = lists.mturk() if batch is None else lists.batch(batch.public_id)
+    assert table is not None
+    rows = list(table.rows)
+    content = f"the batch {batch.name}" if batch else "assignments or workers that are decided of"
+    counted = (LISTS.text(f"rows_{outcome}", n=n) for outcome, n in lists.of_rows.items())
+    notes = sorted(counted, key=lambda note: note.partition(" ")[2])
+    return panel_csv_chunks(table.header, rows), [
+        LISTS.text("rows", n=len(rows), what=content),
+        *notes,
+        _note_undecided(lists),
+    ]
+
+
+def _list_log(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
+    """Return all decisions as CSV."""
+    table: Table = build_log_table(version)
+    rows = list(table.rows)
+    return csv_chunks(table.header, rows), [LISTS.text("decisions", n=len(rows))]
+
+
+FORMATS: dict[str, Callable[[QuestionSetVersion, ListRequest], ListOutput]] = {
+    "prolific-approve": _list_approvals,
+    "prolific-reject": _list_rejections,
+    BONUSES: _list_bonuses,
+    PARTS: _list_parts,
+    "mturk": _list_mturk_batch,
+    "log": _list_log,
+}
+"""The function that builds each list, by the name of its format."""
+
+
+def _load_lists(version: QuestionSetVersion) -> PanelLists:
+    return PanelLists(version.pk, load_decided_people(version))
+
+
+def _note_settled(lists: PanelLists, *, rejected: bool) -> list[str]:
+    """Return notes on submissions that the panel has settled, and on contradictory decisions."""
+    n = lists.count_settled(rejected=rejected)
+    same_decision = [person for person in lists.decided if person.rejected == rejected]
+    return [
+        *([LISTS.text("settled_on_panel", n=n)] if n else []),
+        *describe_contradictions(same_decision),
+    ]
+
+
+def _note_undecided(lists: PanelLists) -> str:
+    """Return a note with the number of undecided workers."""
+    n = len(lists.people) - len(lists.decided)
+    return LISTS.text("undecided", n=n)
+
+
+def _find_batch(lists: PanelLists, name: str | None) -> PanelFile | None:
+    """Return the batch with this name or id, or the only one; None if none was imported.
+
+    Raises WhichBatchError if there are several or none matches.
+    """
+    if name is None and len(lists.batches) < 2:
+        return next(iter(lists.batches), None)
+    matches = [file for file in lists.batches if name in (file.name, str(file.public_id))]
+    if len(matches) == 1:
+        return matches[0]
+    if name is None:
+        raise WhichBatchError("several_batches", lists.batches)
+    raise WhichBatchError("no_such_batch", lists.batches, name=name)

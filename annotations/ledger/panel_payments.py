@@ -1,0 +1,288 @@
+"""Payments and decisions sent through the panel's REST API; each payment once.
+
+A person confirms twice: the bonuses themselves, and the total that is about to be paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from annotations.exchange.reading.mturk import PANEL as MTURK
+from annotations.ledger import bonuses, errors, parts
+from annotations.ledger.payment_lists import format_payment_lines
+from annotations.ledger.sentences import PAYMENTS, SENDING
+from annotations.models import PanelSession, QuestionSetVersion, Submission
+from annotations.panels.client import NotDoneError, PanelClient, UnsureError
+from annotations.panels.lists import PanelLists
+from annotations.panels.people import PanelDecision, load_decided_people, load_people
+from annotations.panels.prolific import MOST_BONUSES
+from annotations.sentences import CodedError
+
+
+class WhichStudyError(CodedError, ValueError):
+    """The workers' study on the panel is not known."""
+
+    sentences = PAYMENTS
+
+
+@dataclass(slots=True)
+class PanelPayer:
+    """Pays a batch as bonuses: creates them on the panel, compares the sum, and has it paid."""
+
+    client: PanelClient
+    study: str
+
+    def pay(self, batch: bonuses.Batch) -> str:
+        """Return the panel's id of the list. Raises PanelRefusedError, UnsureError."""
+        lines = b"".join(format_payment_lines(batch)).decode()
+        try:
+            setup = self.client.set_up_bonuses(self.study, lines)
+            cents = int(batch.total * 100)
+            # The last check before money moves.
+            if setup.amount not in (None, cents):
+                raise NotDoneError(
+                    "other_sum_noted", panel=self.client.name, noted=setup.amount, wanted=cents
+                )
+        except NotDoneError as error:
+            raise errors.PanelRefusedError("refused_by_panel", reason=str(error)) from error
+        try:
+            self.client.pay_bonuses(setup.id)
+        except NotDoneError as error:
+            raise errors.PanelRefusedError("refused_by_panel", reason=str(error)) from error
+        except UnsureError as error:
+            error.reference = setup.id
+            raise
+        return setup.id
+
+
+@dataclass(slots=True)
+class ScreenOutPayer:
+    """Has a panel screen workers out, each with the same partial payment, in one request.
+
+    `ids` are the panel's ids of the submissions, by submission key. With `more_places`, the panel
+    opens as many new places in the study.
+    """
+
+    client: PanelClient
+    study: str
+    ids: Mapping[int, str]
+    more_places: bool = False
+
+    def pay(self, batch: bonuses.Batch) -> str:
+        """Return the study. Raises PanelRefusedError, UnsureError."""
+        amounts = {payment.amount for payment in batch.payments}
+        if len(amounts) != 1:
+            raise errors.PanelRefusedError("several_amounts")
+        session_ids = [self.ids[payment.submission] for payment in batch.payments]
+        try:
+            self.client.screen_out(
+                self.study, session_ids, amounts.pop(), more_places=self.more_places
+            )
+        except NotDoneError as error:
+            raise errors.PanelRefusedError("refused_by_panel", reason=str(error)) from error
+        return self.study
+
+
+def find_study(version: QuestionSetVersion, study: str = "") -> str:
+    """Return the panel's study of a version: `study` if not empty, else the study of all workers.
+
+    Raises WhichStudyError if no worker came with a study, or if they came from several.
+    """
+    if study:
+        return study
+    sessions = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
+    studies = sorted(set(sessions.values_list("study_id", flat=True)))
+    if len(studies) == 1:
+        return studies[0]
+    raise WhichStudyError("which_study", studies=studies)
+
+
+def select_next_bonuses(
+    version: QuestionSetVersion, round_: str | None = None
+) -> list[bonuses.Payment]:
+    """Return the payments of the next list: the oldest ones that can be sent.
+
+    Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
+    whole list.
+    """
+    waiting = _split_confirmed(version, round_).sendable
+    return [payment for payment in waiting if payment.panel != MTURK][:MOST_BONUSES]
+
+
+def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
+    """Return how many confirmed payments no list can have, by reason (a code of `SENDING`)."""
+    confirmed = _split_confirmed(version, round_)
+    n_mturk = sum(payment.panel == MTURK for payment in confirmed.sendable)
+    counts = [(len(confirmed.held_back), "held_back"), (n_mturk, "of_mturk")]
+    return [(n, why) for n, why in counts if n]
+
+
+def _split_confirmed(version: QuestionSetVersion, round_: str | None) -> bonuses.ConfirmedPayments:
+    payments = bonuses.load_payments(version, round_=round_)
+    return bonuses.split_confirmed(
+        payment for payment in payments if bonuses.is_in_round(payment, round_)
+    )
+
+
+def send_bonuses(
+    version: QuestionSetVersion,
+    user: Any,
+    client: PanelClient,
+    study: str,
+    total: Decimal,
+    round_: str | None = None,
+) -> bonuses.Batch:
+    """Pay the next list (`to_send`), whose total a person has confirmed.
+
+    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
+    nothing is claimed then.
+    """
+    payer = PanelPayer(client, study)
+    keys = [payment.submission for payment in select_next_bonuses(version, round_)]
+    return bonuses.pay(
+        version, user, payer, round_, most=MOST_BONUSES, total=total, submissions=keys
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NextParts:
+    """The partial payments of the next request: of one kind, and of one amount if it screens out.
+
+    `ids` are the panel's ids of the submissions, by submission key. `n_without_id` counts workers
+    who failed the practice and whose submission's id is not known; a list can name them.
+    """
+
+    kind: str
+    payments: tuple[bonuses.Payment, ...]
+    ids: Mapping[int, str]
+    n_without_id: int
+
+    @property
+    def total(self) -> Decimal:
+        """The sum, without the panel's fee."""
+        return sum((payment.amount for payment in self.payments), Decimal(0))
+
+
+def select_next_parts(version: QuestionSetVersion) -> NextParts:
+    """Return the partial payments of the next request; empty if none is left.
+
+    The panel screens out workers who failed the practice. Workers who failed the attention checks
+    have submitted, and are paid by a list of bonuses.
+    """
+    waiting = [
+        payment for payment in parts.select_sendable_parts(version) if payment.panel != MTURK
+    ]
+    kinds = parts.load_part_kinds(version)
+    keys = [payment.submission for payment in waiting]
+    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    ids = {person.key: person.submission for person in people if person.submission}
+
+    def needs_id(payment: bonuses.Payment) -> bool:
+        return kinds.get(payment.submission) == parts.SCREENED_OUT and payment.submission not in ids
+
+    sendable = [payment for payment in waiting if not needs_id(payment)]
+    kind = kinds.get(sendable[0].submission, parts.FAILED_CHECKS) if sendable else ""
+    same_kind = [
+        payment
+        for payment in sendable
+        if kinds.get(payment.submission, parts.FAILED_CHECKS) == kind
+    ]
+    if kind == parts.SCREENED_OUT:
+        same_kind = [payment for payment in same_kind if payment.amount == same_kind[0].amount]
+    return NextParts(kind, tuple(same_kind[:MOST_BONUSES]), ids, len(waiting) - len(sendable))
+
+
+def send_parts(
+    version: QuestionSetVersion,
+    user: Any,
+    client: PanelClient,
+    study: str,
+    total: Decimal,
+    *,
+    more_places: bool = False,
+) -> bonuses.Batch:
+    """Pay the next partial payments (`next_parts`), whose total a person has confirmed; each once.
+
+    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
+    nothing is claimed then.
+    """
+    with transaction.atomic():
+        # Lock first: decisions wait, and a decision made meanwhile stops the partial payment.
+        parts.lock_submissions_with_part(version)
+        selected = select_next_parts(version)
+        keys = [payment.submission for payment in selected.payments]
+        batch = bonuses.claim(version, user, bonuses.PART, total=total, submissions=keys)
+    # Outside the transaction: the claim must be committed before the panel is asked.
+    payer: bonuses.Payer = PanelPayer(client, study)
+    if selected.kind == parts.SCREENED_OUT:
+        payer = ScreenOutPayer(client, study, selected.ids, more_places)
+    return bonuses.pay_claimed(batch, user, payer)
+
+
+@dataclass(slots=True)
+class SendingReport:
+    """What happened to decisions that were sent to a panel.
+
+    `problems` has a message for each rejection that failed or was not answered. Sending it again
+    is safe: the panel ignores a repeated rejection.
+    """
+
+    n_approved: int = 0
+    n_rejected: int = 0
+    n_without_id: int = 0
+    n_past: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def lines(self, *, done: bool) -> Iterator[str]:
+        """Yield the report for a terminal, line by line."""
+        counts = {"n_approved": self.n_approved, "n_rejected": self.n_rejected}
+        yield SENDING.text("decisions_brought" if done else "decisions_to_bring", **counts)
+        if self.n_without_id:
+            yield SENDING.text("decisions_without_id", n=self.n_without_id)
+        if self.n_past:
+            yield SENDING.text("decisions_past", n=self.n_past)
+        yield from self.problems
+
+
+def send_decisions(
+    version: QuestionSetVersion, client: PanelClient | None, *, do: bool = False
+) -> SendingReport:
+    """Approve and reject on the panel what was decided here; without `do`, only count.
+
+    The panel ignores repeated decisions, so call this again after an interruption. A failed
+    rejection is reported and the others continue; errors of approvals are raised.
+    """
+    lists = PanelLists(version.pk, load_decided_people(version))
+    people = list(lists.select_for_prolific())
+    report = SendingReport(n_past=lists.n_all_past)
+    report.n_without_id = sum(not person.submission for person in people)
+    approved = [person.submission for person in people if person.submission and not person.rejected]
+    rejected = [
+        (person.submission, person.told) for person in people if person.submission and person.told
+    ]
+    rejected = [(key, decision) for key, decision in rejected if decision.rejected]
+    if not do or client is None:
+        report.n_approved, report.n_rejected = len(approved), len(rejected)
+        return report
+    if approved:
+        client.approve(approved)
+        report.n_approved = len(approved)
+    for key, decision in rejected:
+        report.n_rejected += _reject(client, key, decision, report.problems)
+    return report
+
+
+def _reject(
+    client: PanelClient, submission: str, decision: PanelDecision, problems: list[str]
+) -> bool:
+    try:
+        client.reject(submission, decision.category, decision.message)
+    except (NotDoneError, UnsureError) as error:
+        problems.append(f"{submission}: {error}")
+        return False
+    return True

@@ -1,0 +1,61 @@
+"""The lines of a payment list for a panel, and the ledger as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+
+from annotations.exchange.defusing import defused
+from annotations.exchange.writing.formats import Table
+from annotations.ledger.bonuses import Batch, Payment
+
+COLUMNS = (
+    *("payment", "worker", "panel", "amount", "currency", "round", "attempt", "state", "batch"),
+    *("confirmed_by", "reason"),
+)
+"""The columns of the ledger's table."""
+
+
+def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> Iterator[bytes]:
+    """Yield a line "id,amount" for each payment: the participant's id and an amount such as 1.50.
+
+    There is no header. `ids` replaces the participants' ids, by the keys of submissions.
+    """
+    for payment in batch.payments:
+        worker_id = payment.name if ids is None else ids[payment.submission]
+        line = io.StringIO(newline="")
+        csv.writer(line, lineterminator="\n").writerow(
+            [defused(worker_id), f"{payment.amount:.2f}"]
+        )
+        yield line.getvalue().encode()
+
+
+def build_ledger_table(payments: list[Payment]) -> Table:
+    """Return the payments as a table.
+
+    `settling.read_settled` reads the same table back, with other states.
+    """
+    return Table(
+        COLUMNS,
+        (
+            (
+                *(
+                    str(payment.id),
+                    payment.name,
+                    payment.panel,
+                    str(payment.amount),
+                    payment.currency,
+                    payment.round,
+                ),
+                *(
+                    payment.attempt,
+                    payment.state,
+                    str(payment.batch or ""),
+                    payment.by,
+                    payment.reason,
+                ),
+            )
+            for payment in payments
+        ),
+    )

@@ -1,0 +1,73 @@
+"""Import of what a panel reported about sent payments: all rows of a file or none."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+from uuid import UUID
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+from annotations.ledger.bonuses import load_payments, settle
+from annotations.models import BonusPayment, QuestionSetVersion
+
+Event = BonusPayment.Event
+EVENTS = {"paid": Event.PAID, "settled": Event.PAID, "failed": Event.FAILED}
+"""The event that each state in a file stands for."""
+IGNORED_STATES = frozenset({"planned", "confirmed", "sent", "unknown", "cancelled", ""})
+"""States of payments without a report; their rows are skipped."""
+FILE_COLUMNS = (
+    *(Column(name, (name,), renamed_by="", any_case=True) for name in ("payment", "state")),
+    Column("reference", ("reference",), required=False, renamed_by="", any_case=True),
+)
+
+
+def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> tuple[int, int]:
+    """Store what the panel reported about sent payments: all rows of a file or none.
+
+    Returns the number of new reports, and of those that were stored already. Raises `InputError` as
+    `read_settled` does, also for a payment of another version.
+    """
+    problems = Problems(source_of(source).name)
+    reports = read_settled(source, problems, {payment.id for payment in load_payments(version)})
+    return settle(version, user, reports)
+
+
+def read_settled(
+    source: Readable, problems: Problems, known: Container[UUID]
+) -> dict[UUID, tuple[Event, str]]:
+    """Read reports about payments: the columns payment, state (paid or failed), perhaps reference.
+
+    Rows in `IGNORED_STATES` are skipped. The ledger's own table, with some states changed, is
+    therefore a valid file. Returns the event and reference by payment id. Raises `InputError`
+    for an unknown state, an id outside `known`, a repeated payment, or a file without rows.
+    """
+    table = open_table(source, FILE_COLUMNS, problems)
+    reports: dict[UUID, tuple[Event, str]] = {}
+    n_rows = 0
+    for line, (payment, state, reference), _ in table.rows:
+        n_rows += 1
+        state_name = cleaned(state).casefold()
+        if state_name in IGNORED_STATES:
+            continue
+        if state_name not in EVENTS:
+            problems.add_code(line, "state", "payment_state_unknown", state=state_name[:40])
+            continue
+        try:
+            key = UUID(cleaned(payment))
+        except ValueError:
+            problems.add_code(line, "payment", "payment_id_unreadable", cell=payment[:40])
+            continue
+        if key in reports:
+            problems.add_code(line, "payment", "payment_twice")
+        elif key not in known:
+            problems.add_code(line, "payment", "payment_unknown", payment=str(key))
+        # Cut to the length of the column.
+        reports[key] = (EVENTS[state_name], cleaned(reference)[:200])
+    if not n_rows and not problems.total:
+        problems.add_code(None, None, "no_payment_in_file")
+    problems.raise_if_any()
+    return reports

@@ -1,0 +1,173 @@
+"""Idempotency keys, for requests that are repeated because the response was lost."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Generator
+from contextlib import closing
+from copy import copy
+from datetime import timedelta
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.http import Http404, QueryDict
+from django.urls import Resolver404, resolve
+from django.utils import timezone
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.models import IdempotentRequest
+from annotations.web.rest.problems import ApiProblem, Fault
+
+Action = TypeVar("Action", bound=Callable[..., Response])
+Steps = Callable[..., Generator[None, None, Response]]
+
+HEADER = "Idempotency-Key"
+"""The header with the key."""
+LIFETIME = timedelta(days=1)
+"""How long a response is stored."""
+
+
+def repeatable(action: Action) -> Action:
+    """Decorate an action: the same request with the same Idempotency-Key is executed once.
+
+    Key and work are stored in one transaction: a failed request leaves no key, and simultaneous
+    ones wait for each other. The same key with another request is the problem key-reused. A stored
+    response is returned only to a user who may still see its objects; else the request is refused
+    like a first one.
+    """
+
+    @functools.wraps(action)
+    def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = _read_key(request)
+        if key is None:
+            return action(self, request, *args, **kwargs)
+        return _replay_or_run(request, key, lambda: action(self, request, *args, **kwargs))
+
+    return run_once  # type: ignore[return-value]
+
+
+def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
+    """Like `repeatable`, for an action that reads a long input before it stores: a generator.
+
+    The part before its one `yield` runs outside the transaction, so that others do not wait for it.
+    The part after it is stored together with the key.
+    """
+
+    @functools.wraps(action)
+    def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = _read_key(request)
+        if key is not None and _load_own_requests(request).filter(key=key).exists():
+            # The stored response is replayed without reading the input again.
+            return _replay_or_run(
+                request, key, lambda: _run(action(self, request, *args, **kwargs))
+            )
+        with closing(action(self, request, *args, **kwargs)) as steps:
+            next(steps)
+            if key is None:
+                return _finish(steps)
+            return _replay_or_run(request, key, lambda: _finish(steps))
+
+    return run_once
+
+
+def _run(steps: Generator[None, None, Response]) -> Response:
+    """Run both parts of a generator and return its response."""
+    next(steps)
+    return _finish(steps)
+
+
+def _finish(steps: Generator[None, None, Response]) -> Response:
+    """Run the second part of a generator and return its response."""
+    try:
+        next(steps)
+    except StopIteration as stop:
+        response: Response = stop.value
+        return response
+    raise RuntimeError("an action that is repeatable after reading yields once")
+
+
+def _read_key(request: Request) -> str | None:
+    """Return the key of a request; None without one. Raises ApiProblem for an invalid one."""
+    key = request.headers.get(HEADER)
+    if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+        fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
+        raise ApiProblem("invalid", f"{HEADER}: {fault.detail}", [fault])
+    return key
+
+
+def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -> Response:
+    """Run the action and store its response, or return the stored one."""
+    request_hash = hash_request(request)
+    with transaction.atomic():
+        stored, is_first = _claim_key(request, key, request_hash)
+        if is_first:
+            response = action()
+            stored.status = response.status_code
+            stored.location = response.headers.get("Location", "")
+            stored.body = json.loads(JSONRenderer().render(response.data))
+            stored.save()
+            return response
+    if stored.request != request_hash:
+        raise ApiProblem("key-reused", "Use a new key for another request.")
+    for address in (request.path, stored.location):
+        _check_readable(request, address)
+    headers = {"Idempotency-Replayed": "true"}
+    if stored.location:
+        headers["Location"] = stored.location
+    return Response(stored.body, status=stored.status, headers=headers)
+
+
+def hash_request(request: Request) -> str:
+    """Return the SHA-256 of method, URL and body, in hexadecimal."""
+    data = request.data
+    body = data.sha256 if hasattr(data, "sha256") else json.dumps(data, sort_keys=True)
+    text = json.dumps([request.method, request.get_full_path(), body])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _check_readable(request: Request, address: str) -> None:
+    """Raise Http404 or PermissionDenied if the user may no longer read that URL."""
+    if not address:
+        return
+    path = urlsplit(address).path
+    try:
+        match = resolve(path)
+    except Resolver404:
+        return
+    get_request = copy(request._request)
+    get_request.method, get_request.path = "GET", path
+    get_request.GET = QueryDict("limit=1")
+    response = match.func(get_request, *match.args, **match.kwargs)
+    if response.status_code == status.HTTP_404_NOT_FOUND:
+        raise Http404
+    if response.status_code == status.HTTP_403_FORBIDDEN:
+        raise PermissionDenied
+
+
+def _load_own_requests(request: Request) -> QuerySet[IdempotentRequest]:
+    """Return the stored requests of the user."""
+    return IdempotentRequest.objects.filter(user=int(request.user.pk or 0))
+
+
+def _claim_key(request: Request, key: str, request_hash: str) -> tuple[IdempotentRequest, bool]:
+    """Return the row of a key, and whether it is new. Deletes expired rows of the user first."""
+    own_requests = _load_own_requests(request)
+    own_requests.filter(created_at__lt=timezone.now() - LIFETIME).delete()
+    try:
+        # A savepoint: on PostgreSQL the error would otherwise abort the outer transaction.
+        with transaction.atomic():
+            user = int(request.user.pk or 0)
+            return IdempotentRequest.objects.create(
+                user_id=user, key=key, request=request_hash
+            ), True
+    # The unique constraint decides between simultaneous requests: the later one waits here.
+    except IntegrityError:
+        return own_requests.get(key=key), False

@@ -1,0 +1,203 @@
+"""The link of a collection: identifying the worker, admission and consent."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import translation
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotations.answering import devices
+from annotations.answering.collecting import note_declined
+from annotations.answering.errors import AnsweringError, TooManyError
+from annotations.answering.languages import choose_language, switch_language
+from annotations.answering.links import Visitor, build_token, find_submission, read_visitor
+from annotations.answering.places import (
+    GRADED,
+    compute_questions_per_worker,
+    find_refusal,
+    find_worker_submission,
+    note_session,
+    reserve,
+)
+from annotations.answering.wording import wording
+from annotations.languages import own_name
+from annotations.models import Collection, Submission
+from annotations.worker_pages.not_found import render_not_found
+from annotations.worker_pages.outcomes import format_duration, render_outcome
+from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.visit import Visit, require_open_submission, require_submission
+
+UNCOUNTED_FIELD = "uncounted"
+"""Checkbox of the consent form: do not count writing signals."""
+ASSISTIVE_FIELD = "assistive"
+"""Checkbox of the consent form: the worker uses assistive technology."""
+LANGUAGE_FIELD = "language"
+"""Language parameter of a link. The form sends it too, so that the consent is in that language."""
+COOKIE_SECONDS = 30 * 24 * 3600
+
+
+# No CSRF check is needed: the address alone identifies the worker, and there is no session that
+# another site could abuse.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    """Ask for consent, or say why the worker may not take part; a returning worker goes on.
+
+    Only the form reserves a place; opening the page does not.
+    """
+    collection = (
+        Collection.objects.select_related("version__question_set__owner")
+        .filter(public_id=collection_id)
+        .first()
+    )
+    if collection is None:
+        return render_not_found(request)
+    tags = [request.POST.get(LANGUAGE_FIELD, ""), request.GET.get(LANGUAGE_FIELD, "")]
+    language = choose_language(collection.version, tags, request.headers.get("Accept-Language", ""))
+    with use_language(collection.version, language):
+        try:
+            visitor = read_visitor(collection, request.GET.dict())
+            earlier = _find_earlier_submission(request, collection, visitor)
+            if earlier is not None:
+                return _resume(earlier, visitor)
+            if request.method == "POST":
+                return _handle_consent(request, collection, visitor)
+        except TooManyError as error:
+            wait = format_duration(error.seconds)
+            response = render_outcome(request, error.code, collection, context={"wait": wait})
+            response["Retry-After"] = str(error.seconds)
+            return response
+        except AnsweringError as error:
+            return render_outcome(request, error.code, collection)
+        reason = find_refusal(collection, visitor.external_id)
+        if reason:
+            return render_outcome(request, reason, collection)
+        return _render_consent(request, collection)
+
+
+@require_open_submission
+def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Redirect to the worker's next step; as a form it reserves a place again if it expired."""
+    return visit.redirect_to_next()
+
+
+@require_submission
+def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Set the language of the texts, and redirect to the worker's next step."""
+    if request.method == "POST":
+        switch_language(visit.submission, request.POST.get(LANGUAGE_FIELD, ""))
+    return disable_caching(redirect("worker:go-on", visit.token))
+
+
+def _find_earlier_submission(
+    request: HttpRequest, collection: Collection, visitor: Visitor
+) -> Submission | None:
+    """Return the worker's earlier submission: by the panel's id, or by cookie if anonymous."""
+    if visitor.external_id:
+        return find_worker_submission(collection, visitor.external_id)
+    submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
+    if submission is None or submission.version_id != collection.version_id:
+        return None
+    return submission
+
+
+def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
+    """Redirect a returning worker; raise `AnsweringError` (excluded) for an imported submission."""
+    if submission.source == Submission.Source.IMPORTED:
+        raise AnsweringError("excluded")
+    note_session(submission, visitor)
+    return disable_caching(redirect("worker:go-on", build_token(submission)))
+
+
+def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
+    """Handle the consent form: decline, show it again if unticked, or reserve a place.
+
+    An anonymous worker gets a cookie, by which the browser is recognised later.
+    """
+    if request.POST.get("do") == "decline":
+        note_declined(collection)
+        return render_outcome(request, "no_consent", collection)
+    if "agree" not in request.POST:
+        reason = find_refusal(collection, visitor.external_id)
+        if reason:
+            raise AnsweringError(reason)
+        ticked = {
+            "is_uncounted": UNCOUNTED_FIELD in request.POST,
+            "is_assistive": ASSISTIVE_FIELD in request.POST,
+        }
+        return _render_consent(request, collection, {"is_unticked": True, **ticked})
+    submission = reserve(
+        collection,
+        visitor,
+        collection.version.shown_in,
+        translation.get_language(),
+        devices.detect_device(request.headers),
+        request.META.get("REMOTE_ADDR", ""),
+        is_uncounted=UNCOUNTED_FIELD in request.POST,
+        is_assistive=ASSISTIVE_FIELD in request.POST,
+    )
+    token = build_token(submission)
+    response = disable_caching(redirect("worker:go-on", token))
+    if not visitor.external_id:
+        response.set_cookie(
+            _build_cookie_name(collection),
+            token,
+            max_age=COOKIE_SECONDS,
+            httponly=True,
+            samesite="Lax",
+            secure=request.is_secure(),
+            # Only for this collection: another one must not learn about it.
+            path=request.path,
+        )
+    return response
+
+
+def _render_consent(
+    request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
+) -> HttpResponse:
+    """Return the consent page; `unticked` holds the other boxes if consent was not ticked (400)."""
+    context = build_consent_context(collection) | (unticked or {})
+    context["languages"] = _list_language_links(request, collection)
+    return render_page(
+        request, "consent.html", collection, context, status=400 if unticked else 200
+    )
+
+
+def _list_language_links(
+    request: HttpRequest, collection: Collection
+) -> list[tuple[str, str, str]]:
+    """Return a version's languages as (tag, name in itself, link); [] if there is only one."""
+    languages = collection.version.every_language
+    if len(languages) == 1:
+        return []
+    links = []
+    for tag in languages:
+        parameters = request.GET.copy()
+        parameters[LANGUAGE_FIELD] = tag
+        links.append((tag, own_name(tag), f"?{parameters.urlencode()}"))
+    return links
+
+
+def build_consent_context(collection: Collection) -> dict[str, Any]:
+    """Return the template context of the consent page, also used by the preview."""
+    version = collection.version
+    graded = version.questions.filter(GRADED)
+    each, n = compute_questions_per_worker(collection), graded.count()
+    return {
+        "before": wording.load_intro(version, version.shown_in),
+        "n_questions": n if each is None else min(each, n),
+        "has_passages": graded.filter(passage__isnull=False).exists(),
+        "has_practice": version.questions.filter(role="practice").exists(),
+        "is_recall": collection.protocol == Collection.Protocol.RECALL,
+        "reading_minutes": max(1, round(collection.reading_seconds / 60)),
+    }
+
+
+def _build_cookie_name(collection: Collection) -> str:
+    """Return the name of the cookie that recognises an anonymous worker in a collection."""
+    return f"answer-{collection.public_id.hex}"

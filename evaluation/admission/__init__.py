@@ -1,0 +1,1 @@
+"""Admission to a collection by the scores of an earlier one."""

@@ -1,0 +1,162 @@
+"""Who may take part by what they scored in an earlier set."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.answering.monitor import find_newest_collection
+from annotations.models import Collection, QuestionSet
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.problems import build_field_problem
+from annotations.web.scope import get_answered_set, get_editable
+from evaluation.admission import storage as recruiting
+from evaluation.models import ScoreRule
+
+MOST = 1_000
+
+
+class ScoreRuleSerializer(StrictSerializer):
+    """Only who scored at least so much in the earlier set may take part."""
+
+    earlier = serializers.UUIDField(help_text="A graded set of the same owner.")
+    at_least = serializers.FloatField(
+        min_value=-MOST,
+        max_value=MOST,
+        help_text="On the scale of the leave-one-out scores of that set.",
+    )
+    end = serializers.ChoiceField(
+        choices=ScoreRule.End.choices,
+        default=ScoreRule.End.LOW,
+        help_text="What has to reach it: the score, or an end of its 95% interval. The lower end "
+        "asks that somebody is that good beyond chance.",
+    )
+
+
+class AdmissionRuleSerializer(serializers.Serializer[Any]):
+    """The rule, and what it does; without one nobody is asked for a score."""
+
+    earlier = serializers.UUIDField(
+        allow_null=True, help_text="Null without a rule, and for a set that you do not see."
+    )
+    at_least = serializers.FloatField(allow_null=True)
+    end = serializers.ChoiceField(choices=ScoreRule.End.choices, allow_null=True)
+    run = serializers.UUIDField(
+        allow_null=True, help_text="The grading it looks at: that which counts for the earlier set."
+    )
+    admitted = serializers.IntegerField(help_text="On the list by their score.")
+    by_hand = serializers.IntegerField(help_text="On the list whatever they scored.")
+    applied_at = serializers.DateTimeField(allow_null=True)
+
+
+class AdmissionCountSerializer(serializers.Serializer[Any]):
+    """What a rule would do now."""
+
+    admitted = serializers.IntegerField()
+    graded = serializers.IntegerField(help_text="People of the panel in the earlier grading.")
+    too_few = serializers.IntegerField(
+        help_text="Of them, those with too few answers to say; they would not be admitted."
+    )
+    run = serializers.UUIDField(allow_null=True)
+
+
+@extend_schema(tags=["collecting"])
+class ScoreRuleViewSet(ApiViewSet):
+    """Recruiting: who did well in an earlier set is admitted to this one."""
+
+    queryset = Collection.objects.all()
+    serializer_class = AdmissionRuleSerializer
+
+    @extend_schema(
+        operation_id="collecting_score_rule",
+        summary="Read by what earlier score people are admitted",
+    )
+    def retrieve(self, request: Request, set_id: UUID) -> Response:
+        """Read the rule."""
+        return self._told(self._collection(set_id))
+
+    @extend_schema(
+        operation_id="collecting_score_rule_set",
+        summary="Admit by the score in an earlier set",
+        description="The list is made now, and anew whenever another grading counts for the "
+        "earlier set. Who has begun goes on; workers are told no score.",
+        request=ScoreRuleSerializer,
+    )
+    def update(self, request: Request, set_id: UUID) -> Response:
+        """Keep a rule; the same again only brings the list up to date."""
+        collection = self._collection(set_id)
+        recruiting.set_rule(collection, **self._rule(collection))
+        return self._told(collection)
+
+    @extend_schema(
+        operation_id="collecting_score_rule_drop",
+        summary="Ask for no earlier score any more",
+        description="Who was put on the list by hand stays there.",
+        responses={200: AdmissionRuleSerializer},
+    )
+    def destroy(self, request: Request, set_id: UUID) -> Response:
+        """Take the rule away."""
+        collection = self._collection(set_id)
+        recruiting.drop_rule(collection)
+        return self._told(collection)
+
+    @extend_schema(
+        operation_id="collecting_score_rule_count",
+        summary="Count who would be admitted by an earlier score",
+        description="Changes nothing.",
+        request=ScoreRuleSerializer,
+        responses=AdmissionCountSerializer,
+    )
+    def count(self, request: Request, set_id: UUID) -> Response:
+        """Count them."""
+        collection = self._collection(set_id)
+        found = recruiting.chosen(collection, **self._rule(collection))
+        told = {
+            "admitted": len(found.ids),
+            "graded": found.n_graded,
+            "too_few": found.n_too_few,
+            "run": found.run.public_id if found.run else None,
+        }
+        return Response(told)
+
+    def _collection(self, set_id: UUID) -> Collection:
+        get_answered_set(self.request, set_id)
+        found = find_newest_collection(
+            get_editable(self.request, QuestionSet.objects.all(), set_id)
+        )
+        if found is None:
+            raise Http404("it is not published to workers")
+        return found
+
+    def _rule(self, collection: Collection) -> dict[str, Any]:
+        values: dict[str, Any] = dict(self.checked(ScoreRuleSerializer).validated_data)
+        sets = recruiting.earlier_sets(self.request, collection.version.question_set)
+        earlier = sets.filter(public_id=values["earlier"]).first()
+        if earlier is None:
+            raise build_field_problem(
+                "earlier", "there is no such set of the same owner with grades that you may see"
+            )
+        return values | {"earlier": earlier}
+
+    def _told(self, collection: Collection) -> Response:
+        rule = (
+            ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
+        )
+        sets = recruiting.earlier_sets(self.request, collection.version.question_set)
+        is_seen = rule is not None and sets.filter(pk=rule.earlier_id).exists()
+        told = {
+            "earlier": rule.earlier.public_id if rule and is_seen else None,
+            "at_least": rule.at_least if rule else None,
+            "end": rule.end if rule else None,
+            "run": rule.run.public_id if rule and rule.run and is_seen else None,
+            "admitted": collection.admissions.filter(by_score=True).count(),
+            "by_hand": collection.admissions.filter(by_score=False).count(),
+            "applied_at": rule.applied_at if rule else None,
+        }
+        return Response(AdmissionRuleSerializer(told).data, status.HTTP_200_OK)

@@ -1,0 +1,136 @@
+"""Recruiting: who did well in an earlier set is admitted to a collection.
+
+Across sets the raw leave-one-out score is used, never the grade, which is relative to the others of
+its own run. It is that of the grading that counts for the earlier set. When another one counts from
+now on, the list is made anew (`follow`): at once where somebody lets a run count, when a run is
+done, and when a run is archived, restored or deleted. Who has begun goes on in any case. Workers
+are told neither their score nor the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotations.answering import collecting
+from annotations.models import Collection, QuestionSet
+from annotations.web.scope import UserRequest, select_visible
+from evaluation.models import Run, ScoreRule, WorkerGrade
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
+from evaluation.raw_scores import RawScore, scores_of
+
+End = ScoreRule.End
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Who keeps a rule now.
+
+    Attributes
+    ----------
+    ids : the panel's ids of those who do, in the order of the alphabet.
+    n_graded : people of the panel in the run. n_too_few : those among them who gave too few answers
+        to say, or have no score; they are not admitted.
+    run : the grading that was asked, None where the earlier set has none that is done.
+    """
+
+    ids: list[str]
+    n_graded: int
+    n_too_few: int
+    run: Run | None
+
+
+def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
+    """Return the gradings of a set that are done; not those of a part, while people answer."""
+    return Run.objects.filter(
+        version__question_set=question_set,
+        kind=GRADING,
+        state=Run.State.DONE,
+        interim__isnull=True,
+    )
+
+
+def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
+    """Return the owner's other sets whose grades the one who asks may see."""
+    graded = select_visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
+    return (
+        select_visible(request, QuestionSet.objects.filter(owner=question_set.owner_id))
+        .filter(pk__in=graded.values("version__question_set"))
+        .exclude(pk=question_set.pk)
+        .order_by("name")
+    )
+
+
+def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> Chosen:
+    """Return who would be admitted now; changes nothing.
+
+    Workers are those of the collection's panel, and those of files that name no panel.
+    """
+    run = run_that_counts(gradings_of(earlier))
+    if run is None:
+        return Chosen([], 0, 0, None)
+    rows = list(
+        WorkerGrade.objects.filter(run=run, worker__panel__in={collection.panel, ""})
+        .order_by("worker__external_id")
+        .values_list("worker", "worker__external_id")
+    )
+    scores = scores_of(run)
+    reached = {key: _reached(scores.get(key), end) for key, _ in rows}
+    ids = dict.fromkeys(
+        name for key, name in rows if (value := reached[key]) is not None and value >= at_least
+    )
+    too_few = sum(value is None for value in reached.values())
+    return Chosen(list(ids), len(rows), too_few, run)
+
+
+def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> ScoreRule:
+    """Admit by score from now on; the same rule again changes nothing but brings it up to date."""
+    with transaction.atomic():
+        rule, _ = ScoreRule.objects.update_or_create(
+            collection=collection,
+            defaults={"earlier": earlier, "at_least": at_least, "end": End(end)},
+        )
+        apply(rule)
+    return rule
+
+
+def drop_rule(collection: Collection) -> None:
+    """Admit by score no longer; who was written on the list by hand stays there."""
+    with transaction.atomic():
+        ScoreRule.objects.filter(collection=collection).delete()
+        collecting.admit_by_score(collection, None)
+
+
+def apply(rule: ScoreRule) -> Chosen:
+    """Put those on the list who keep the rule now, and take those off who do not any more."""
+    with transaction.atomic():
+        found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end)
+        collecting.admit_by_score(rule.collection, found.ids, f"score in {rule.earlier.name}"[:200])
+        rule.run, rule.n_admitted = found.run, len(found.ids)
+        rule.applied_at = timezone.now()
+        rule.save(update_fields=["run", "n_admitted", "applied_at"])
+    return found
+
+
+def follow(earlier: QuestionSet | int) -> int:
+    """Apply the rules that look at a set anew, where another grading counts; return how many."""
+    rules = ScoreRule.objects.filter(earlier=earlier, collection__closed_at=None)
+    rules = rules.select_related("collection__version__question_set", "earlier")
+    if not rules:
+        return 0
+    counts = run_that_counts(gradings_of(earlier))
+    stale = [one for one in rules if counts is None or one.run_id != counts.pk]
+    for rule in stale:
+        apply(rule)
+    return len(stale)
+
+
+def _reached(score: RawScore | None, end: str) -> float | None:
+    """Return the score, or an end of its interval; None without it or with too few answers."""
+    if score is None or not score.supported:
+        return None
+    return {End.LOW: score.low, End.HIGH: score.high}.get(End(end), score.value)

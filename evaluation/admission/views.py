@@ -1,0 +1,105 @@
+"""Who may take part by what they scored in an earlier set."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from annotations.models import Collection, QuestionSet
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import answered_editable, select_visible
+from evaluation.admission import storage as recruiting
+from evaluation.models import ScoreRule
+
+
+class RuleForm(forms.Form):
+    """Which set, which score, how much."""
+
+    earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
+        QuestionSet.objects.none(), label="Earlier question set", empty_label=None
+    )
+    end = forms.ChoiceField(
+        choices=ScoreRule.End.choices,
+        initial=ScoreRule.End.LOW,
+        label="What has to reach it",
+        help_text="The lower end asks that somebody is that good beyond chance; the upper end "
+        "leaves out only who is worse beyond chance.",
+    )
+    at_least = forms.FloatField(
+        min_value=-1_000,
+        max_value=1_000,
+        label="At least",
+        help_text="On the scale of the leave-one-out scores of that set, as its table of workers "
+        "shows them.",
+    )
+
+    def __init__(self, earlier: QuerySet[QuestionSet], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["earlier"]
+        field.queryset = earlier
+        self.fields["at_least"].widget.attrs["step"] = "any"
+
+
+def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the rule, count who would be admitted by another, keep it or take it away."""
+    question_set = answered_editable(request, set_id)
+    collection = (
+        Collection.objects.filter(version__question_set=question_set)
+        .select_related("version__question_set")
+        .order_by("-version__number")
+        .first()
+    )
+    if collection is None:
+        raise Http404("it is not published to workers")
+    rule = ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
+    if request.method == "POST" and request.POST.get("do") == "drop":
+        recruiting.drop_rule(collection)
+        messages.success(request, "Nobody is refused for a score any more.")
+        return redirect("admin:collecting-admission", set_id)
+    earlier = recruiting.earlier_sets(request, question_set)
+    initial = (
+        {"earlier": rule.earlier, "end": rule.end, "at_least": rule.at_least} if rule else None
+    )
+    form = RuleForm(earlier, request.POST or None, initial=initial)
+    counted = None
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        if request.POST.get("do") == "save":
+            rule = recruiting.set_rule(collection, **values)
+            messages.success(
+                request,
+                f"Saved. {rule.n_admitted:,} admitted now by their score; the list follows the "
+                "grading that counts for that set.",
+            )
+            return redirect("admin:collecting-admission", set_id)
+        counted = recruiting.chosen(collection, **values)
+    context = {
+        "title": "Admit by score",
+        "subtitle": question_set.name,
+        "breadcrumbs": [
+            *build_breadcrumbs(question_set),
+            ("People answer", reverse("admin:collecting", args=[set_id])),
+        ],
+        "notice": question_set.notice,
+        "question_set": question_set,
+        "collection": collection,
+        "rule": rule,
+        # Another who works on this set may have chosen one that the reader has no part in.
+        "sees_earlier": rule is not None
+        and select_visible(request, QuestionSet.objects.filter(pk=rule.earlier_id)).exists(),
+        "form": form,
+        "has_earlier": earlier.exists(),
+        "counted": counted,
+        "n_by_hand": collection.admissions.filter(by_score=False).count(),
+    }
+    return TemplateResponse(
+        request, "evaluation/admission.html", context, status=400 if form.errors else 200
+    )

@@ -1,0 +1,35 @@
+"""AQER: grades of people by their answers, without ground truth (Yahav et al. 2025).
+
+`AQER` is the estimator; `inputs` are the columns that it grades, `parameters` its options,
+`vectors` the texts as vectors, `signatures` how a number was made. Nothing here imports Django,
+torch or pandas.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.consensus.methods.estimator import AQER
+    from evaluation.consensus.methods.model_scores import ModelScores
+    from evaluation.consensus.methods.scale import Ceiling
+
+__all__ = ["AQER", "Ceiling", "ModelScores"]
+
+_PLACES = {
+    "AQER": "evaluation.consensus.methods.estimator",
+    "Ceiling": "evaluation.consensus.methods.scale",
+    "ModelScores": "evaluation.consensus.methods.model_scores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of `__all__`, whose module is imported when it is first asked for.
+
+    Every module of this package loads this one, and most need no estimator.
+    """
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(_PLACES[name]), name)
+    return found

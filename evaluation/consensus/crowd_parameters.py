@@ -1,0 +1,58 @@
+"""What every trial of a crowd takes of a grading: how vectors are made, how workers are graded.
+
+`EXCLUDED` is for every kind of run that reads people's answers beside AQER, which grades whom it
+excludes without a vote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.options import Ids, Parameters, option
+from evaluation.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
+
+OF_GRADING = AqerParameters.options()
+# The hash of the inputs in a signature says already that their answers are not there.
+EXCLUDED = Ids(
+    label="Exclude workers",
+    help="Their own ids, as in the lists of workers. Their answers are not read; nobody is "
+    "rejected.",
+    places=(DATABASE,),
+    file="workers whose answers are not read: their ids, parted by commas, or a file with an id "
+    "on each line or a table with the column worker",
+    metavar="FILE|ID,...",
+    short="without {value}",
+    signed_as=NOT_SIGNED,
+)
+EXCLUDED_SENTENCES = {
+    name: AqerParameters.sentences[name]
+    for name in ("unknown_workers", "several_workers", "nobody_left")
+}
+"""What is wrong with the ids of such workers, as a class of options has it among its sentences."""
+
+
+@dataclass(frozen=True)
+class CrowdParameters(Parameters):
+    """Options of a grading that a kind of run has as they are; it adds its draws and its seed."""
+
+    embedder: str = option("minilm", OF_GRADING["embedder"])
+    precision: str = option("float32", OF_GRADING["precision"])
+    similarity: str = option("cosine", OF_GRADING["similarity"])
+    leave_one_out: bool = option(False, OF_GRADING["leave_one_out"])
+    difficulty: bool = option(False, OF_GRADING["difficulty"])
+    discrimination: bool = option(False, OF_GRADING["discrimination"])
+    include_rejected: bool = option(False, OF_GRADING["include_rejected"])
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {
+        "unreadable": AqerParameters.sentences["unreadable"],
+        **EXCLUDED_SENTENCES,
+    }
+
+    def grading(self) -> AqerParameters:
+        """Return how the crowd is graded, without intervals; whoever is excluded is not in it."""
+        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})

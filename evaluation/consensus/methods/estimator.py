@@ -1,0 +1,405 @@
+"""AQER: grades for workers and exemplary answers, out of the answers alone.
+
+Yahav, Goldstein, Geva, Meir and Shehory, "Quality Control for Crowd Workers and for Language
+Models", Information Systems Research 2025, section 4. What goes beyond the paper is a switch of
+its own and off by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.consensus.methods import initialization
+from evaluation.consensus.methods.effects import components
+from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, capped
+from evaluation.consensus.methods.fitted import (
+    DISCONNECTED,
+    FEWER_THAN_3_WORKERS,
+    Fitted,
+    FittedCrowd,
+    Learned,
+)
+from evaluation.consensus.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
+from evaluation.consensus.methods.history import History
+from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
+from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
+from evaluation.consensus.methods.resampling import DrawnVotes, Draws, KeptDraws, Progress, resample
+from evaluation.consensus.methods.scale import Ceiling, groups_of, ranks_within, supported
+from evaluation.consensus.methods.score_intervals import (
+    as_grades,
+    closed_form_errors,
+    score_interval,
+)
+from evaluation.consensus.methods.votes import usable, vote_of
+from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.intervals import t_interval
+
+SIMILARITIES = ("cosine", "euclidean")
+INITIALIZATIONS = ("equal", "random", "entailment")
+AGGREGATIONS = ("mean", "majority")
+STOPPING_RULES = ("relative", "paper")
+
+FEWEST_WORKERS = 3
+
+Block = tuple[Vectors, ArrayLike, ArrayLike]
+
+
+class AQER:
+    """Estimate how good workers are by how near their answers come to the crowd's own answer.
+
+    Parameters
+    ----------
+    similarity : "cosine" (0 where a vector is zero) or "euclidean" (negative distance, app. B.2).
+    init : "equal", "random" (by `seed`) or "entailment" (app. B.1: pass `initial_scores` to fit).
+    aggregation : "mean", or "majority" for binary bags of words (app. G).
+    stopping : "relative" stops when M * RMSE(w, previous w) < tolerance; "paper" at
+        RMSE < tolerance, which for many workers is met at once, because weights shrink like 1/M.
+    tolerance, max_iterations : see `stopping`.
+    leave_one_out : compare an answer with the exemplary answer of the others.
+    difficulty : take out additive effects of questions before averaging.
+    discrimination : weight questions by their item-rest correlation.
+    unit_length : bring every vector to unit length first, so that no long vector outvotes others.
+    weight_cap : no voting weight above it, see `capped`; at least 1/M.
+    n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
+    bootstrap_workers : resample workers as well, for "another crowd of the same kind".
+    seed : of the random initialisation, the draws and the permutation tests.
+
+    Attributes
+    ----------
+    workers_, questions_ : (M,), (Q,) labels in order of first appearance.
+    grades_ : (M,) 0 to 1, min-max within this run; NaN where undefined.
+    raw_ : (M,) mean similarity after the switches; -1 to 1 under cosine.
+    weights_ : (M,) voting weights; NaN where undefined.
+    ranks_ : (M,) 1 for the best supported worker (of its group); 0 for no rank.
+    groups_ : (M,) number of the worker's group where groups share no question, see
+        `scale.groups_of`; all 0 where there is one.
+    supported_ : (M,) at least 5 answered questions that at least 3 workers answered.
+    n_answers_ : (M,); `n_workers_of_question_` (Q,).
+    raw_low_, raw_high_, grade_low_, grade_high_ : (M,) 95% intervals; NaN where undefined, with
+        the reason in `interval_reasons_`.
+    scores_ : (N,) similarity of each answer to its exemplary answer, with the weights that
+        produced raw; `leave_one_out_scores_` to that of the others, with the final weights
+        (NaN for a question's only answer); `final_scores_` as the first, with the final weights.
+    dispersion_ : (Q,) 0 where all answers agree. `nearest_` : (Q,) row of the best response.
+    trace_ : RMSE of the weights, one an iteration. `n_iter_`, `converged_` (None without a rank).
+    ceiling_ : the human ceiling.
+    rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
+    draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
+    history_ : the voting weights before the first iteration and after each, see `History`.
+    reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
+    out_of_ranking_ : (M,) why a worker is kept out of the ranking, or None.
+    mean_vote_ : the answers' Gram blocks, which the alarms rest on; under majority vote as well.
+    fitted_ : all of these in one object, new with every fit.
+
+    Examples
+    --------
+    >>> vectors = [[1, 0], [1, 0.1], [0, 1], [1, 0.2], [1, 0.1], [0, 1]]
+    >>> aqer = AQER(n_draws=0).fit(vectors, ["ann", "bob", "cy"] * 2, [1, 1, 1, 2, 2, 2])
+    >>> dict(zip(aqer.workers_.tolist(), aqer.grades_.round(2).tolist()))
+    {'ann': 1.0, 'bob': 1.0, 'cy': 0.0}
+    """
+
+    fitted_: Fitted
+
+    workers_ = Learned[NDArray[np.generic]]()
+    questions_ = Learned[NDArray[np.generic]]()
+    n_answers_ = Learned[Integers]()
+    n_workers_of_question_ = Learned[Integers]()
+    supported_ = Learned[Booleans]()
+    raw_ = Learned[Floats]()
+    grades_ = Learned[Floats]()
+    weights_ = Learned[Floats]()
+    ranks_ = Learned[Integers]()
+    groups_ = Learned[Integers]()
+    out_of_ranking_ = Learned[list[str | None]]()
+    raw_low_ = Learned[Floats]()
+    raw_high_ = Learned[Floats]()
+    grade_low_ = Learned[Floats]()
+    grade_high_ = Learned[Floats]()
+    interval_reasons_ = Learned[list[str | None]]()
+    rank_low_ = Learned[Floats]()
+    rank_high_ = Learned[Floats]()
+    draw_agreement_ = Learned[Floats]()
+    scores_ = Learned[Floats]()
+    final_scores_ = Learned[Floats]()
+    leave_one_out_scores_ = Learned[Floats]()
+    nearest_ = Learned[Integers]()
+    dispersion_ = Learned[Floats]()
+    ceiling_ = Learned[Ceiling]()
+    mean_vote_ = Learned[MeanVote]()
+    history_ = Learned[History]()
+    trace_ = Learned[list[float]]()
+    n_iter_ = Learned[int]()
+    converged_ = Learned[bool | None]()
+    reason_ = Learned[str | None]()
+
+    def __init__(
+        self,
+        similarity: str = "cosine",
+        init: str = "equal",
+        aggregation: str = "mean",
+        stopping: str = "relative",
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        leave_one_out: bool = False,
+        difficulty: bool = False,
+        discrimination: bool = False,
+        unit_length: bool = False,
+        weight_cap: float | None = None,
+        n_draws: int = 400,
+        bootstrap_workers: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.similarity = similarity
+        self.init = init
+        self.aggregation = aggregation
+        self.stopping = stopping
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.leave_one_out = leave_one_out
+        self.difficulty = difficulty
+        self.discrimination = discrimination
+        self.unit_length = unit_length
+        self.weight_cap = weight_cap
+        self.n_draws = n_draws
+        self.bootstrap_workers = bootstrap_workers
+        self.seed = seed
+
+    def fit(
+        self,
+        vectors: ArrayLike | Vectors,
+        workers: ArrayLike,
+        questions: ArrayLike,
+        initial_scores: ArrayLike | None = None,
+        progress: Progress | None = None,
+        kept: KeptDraws | None = None,
+        *,
+        electorate: Electorate = EVERYBODY,
+        camps: ArrayLike | None = None,
+    ) -> AQER:
+        """Grade the workers of N answers; returns self.
+
+        Parameters
+        ----------
+        vectors : (N, d) one vector an answer, dense or sparse, of any float type.
+        workers, questions : (N,) labels. A worker may answer a question once, and need not
+            answer all.
+        initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
+        progress : called with (draws done, draws in all).
+        kept : where draws are put aside and come from, see `KeptDraws`.
+        electorate : who votes and how much, workers in order of first appearance.
+        camps : (N,) camp of each answer within its question, for questions with more than one
+            exemplary answer: the nearest one counts, see `CampedVote`.
+
+        Raises
+        ------
+        ValueError
+            A parameter is unknown, lengths differ, a vector is not finite (`NonFiniteError` names
+            its row), an answer is repeated, or there is none.
+        """
+        self._check()
+        x = usable(vectors, unit_length=self.unit_length)
+        worker, worker_labels = codes_of(workers)
+        question, question_labels = codes_of(questions)
+        if not len(worker) == len(question) == x.shape[0]:
+            raise ValueError(
+                f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
+                "they must be as many"
+            )
+        if not len(worker):
+            raise ValueError("no answers: at least one is needed")
+        cells = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
+        in_camps = None if camps is None else codes_of(camps)[0]
+        vote = vote_of(x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out)
+        self.fitted_ = self._settled(
+            vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
+        )
+        return self
+
+    def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
+        """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
+
+        All answers to a question must come in the same block. A block is not kept: what stays in
+        memory is a few numbers an answer. Exemplary answers and models' scores, which need the
+        vectors, are not available afterwards. Mean vote only; see `fit` for the rest.
+        """
+        self._check()
+        if self.aggregation != "mean" or self.init == "entailment":
+            raise ValueError("blocks are for the mean vote, from equal or random weights")
+        builder = MeanVoteBuilder(self.similarity)
+        for vectors, workers, questions in blocks:
+            x = usable(vectors, unit_length=self.unit_length)
+            builder.add(x, np.asarray(workers), np.asarray(questions))
+        self.fitted_ = self._settled(*builder.build(), None, EVERYBODY, None, progress)
+        return self
+
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        return self.fitted_.exemplars()
+
+    def score_models(
+        self,
+        vectors: ArrayLike | Vectors,
+        models: ArrayLike,
+        questions: ArrayLike,
+        kind: ArrayLike | None = None,
+    ) -> ModelScores:
+        """Score answers of models against the exemplary answers.
+
+        Parameters
+        ----------
+        vectors : (R, d) in the space of the workers' answers; rows without a text are ignored.
+        models, questions : (R,) labels; a question that no worker answered gives no score.
+        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which scores 0
+            under cosine and the lowest worker score of its question under Euclidean distance,
+            "error" for a missing one, which keeps the model out of the ranking.
+        """
+        crowd = self.fitted_.crowd
+        answers = ModelAnswers.of(models, questions, kind, crowd.questions)
+        x = usable(vectors, unit_length=self.unit_length)
+        if len(answers.model) != x.shape[0]:
+            raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
+        return score_models(crowd, answers, x)
+
+    def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
+        """Return (M, D) raw scores from other weights, see `FittedCrowd.restarted`."""
+        return self.fitted_.crowd.restarted(start, copies)
+
+    # The steps of fit, in their order.
+
+    def _check(self) -> None:
+        for name, value, known in (
+            ("similarity", self.similarity, SIMILARITIES),
+            ("init", self.init, INITIALIZATIONS),
+            ("aggregation", self.aggregation, AGGREGATIONS),
+            ("stopping", self.stopping, STOPPING_RULES),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        if not self.tolerance >= 0:
+            raise ValueError(f"tolerance must not be negative, got {self.tolerance}")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        if self.unit_length and self.aggregation == "majority":
+            raise ValueError("unit_length is for the mean vote: a majority counts zeros and ones")
+        if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
+            raise ValueError(f"weight_cap must be above 0 and at most 1, got {self.weight_cap}")
+        if self.n_draws < 0 or self.n_draws == 1:
+            raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
+
+    def _settled(
+        self,
+        vote: Vote,
+        workers: NDArray[np.generic],
+        questions: NDArray[np.generic],
+        vectors: Vectors | None,
+        electorate: Electorate,
+        initial_scores: ArrayLike | None,
+        progress: Progress | None,
+        kept: KeptDraws | None = None,
+    ) -> FittedCrowd:
+        cells = vote.cells
+        m = cells.n_workers
+        ranked = m >= FEWEST_WORKERS
+        if ranked and self.weight_cap is not None:
+            electorate = electorate.with_cap(self.weight_cap, m)
+        start = initialization.equal(m)
+        if ranked:
+            start = self._start(cells, electorate, initial_scores)
+        rules = Rules(
+            leave_one_out=self.leave_one_out,
+            difficulty=self.difficulty,
+            discrimination=self.discrimination,
+            stopping=self.stopping,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations if ranked else 1,
+            electorate=electorate,
+        )
+        means = WorkerMeans(cells, rules)
+        history = History(start)
+        rest = iterate(vote, start[:, None], means, watch=history.add if ranked else None)
+        raw, nothing = rest.raw[:, 0], np.full(m, np.nan)
+        grades, weights = (rest.grades[:, 0], rest.weights[:, 0]) if ranked else (nothing, nothing)
+        reason = self._reason(means) if ranked else FEWER_THAN_3_WORKERS
+        drawn, drawn_raw = None, None
+        if self.n_draws:
+            draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers and ranked)
+            # Without grades models' intervals are defined: the weights stay equal in all draws.
+            votes = np.repeat(start[:, None], self.n_draws, axis=1)
+            if ranked:
+                drawn_raw, votes = resample(vote, start, rules, draws, progress, kept)
+            drawn = DrawnVotes(draws, votes)
+        low, high, reasons = nothing, nothing, [reason] * m
+        if ranked:
+            low, high, reasons = self._raw_intervals(vote, means, rest, drawn_raw)
+        on_scale = raw
+        if electorate.on_scale is not None:
+            on_scale = np.where(electorate.on_scale, raw, np.nan)
+        able, groups = supported(cells), groups_of(cells)
+        return FittedCrowd(
+            workers=workers,
+            questions=questions,
+            n_answers=cells.answers_of_worker,
+            n_workers_of_question=cells.to_questions(cells.sizes),
+            supported=able,
+            raw=raw,
+            grades=grades,
+            weights=weights,
+            ranks=ranks_within(grades, able & (reason is None), groups),
+            groups=groups,
+            raw_low=low,
+            raw_high=high,
+            grade_low=as_grades(low, on_scale),
+            grade_high=as_grades(high, on_scale),
+            interval_reasons=reasons,
+            drawn_raw=drawn_raw,
+            history=history,
+            trace=rest.trace[0] if ranked else [],
+            converged=bool(rest.converged[0]) if ranked else None,
+            reason=reason,
+            vote=vote,
+            vectors=vectors,
+            votes=weights if ranked else start,
+            previous=rest.previous,
+            rules=rules,
+            similarity=self.similarity,
+            aggregation=self.aggregation,
+            seed=self.seed,
+            drawn=drawn,
+        )
+
+    def _start(
+        self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
+    ) -> Floats:
+        start = electorate.start
+        if start is None:
+            start = initialization.first_weights(self.init, cells, initial_scores, self.seed)
+        if self.weight_cap is not None:
+            start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
+        return start
+
+    def _reason(self, means: WorkerMeans) -> str | None:
+        """Return why nobody has a rank: effects of questions in parts that share no worker."""
+        if self.difficulty and components(means.cells, means.times[:, 0] > 0)[0] > 1:
+            return DISCONNECTED
+        return None
+
+    def _raw_intervals(
+        self, vote: Vote, means: WorkerMeans, rest: Rest, drawn_raw: Floats | None
+    ) -> tuple[Floats, Floats, list[str | None]]:
+        cells, raw = vote.cells, rest.raw[:, 0]
+        n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
+        cosine = self.similarity == "cosine"
+        if drawn_raw is not None:
+            return score_interval(
+                raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
+            )
+        if self.leave_one_out:
+            found = t_interval(raw, closed_form_errors(vote, means, rest), n)
+            return found.low, found.high, list(found.reasons)
+        nothing = np.full(cells.n_workers, np.nan)
+        return nothing, nothing, ["no_draws"] * cells.n_workers

@@ -1,0 +1,291 @@
+"""What a fit learned. An estimator shows it under its own names, each with an underscore after it.
+
+A fit makes a new one of these, so that nothing of an earlier fit is left behind. What only some
+readers ask for is computed when it is asked for, and kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, iterate
+from evaluation.consensus.methods.history import History
+from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.resampling import DrawnVotes
+from evaluation.consensus.methods.scale import Ceiling, competition_ranks, human_ceiling
+from evaluation.consensus.methods.votes import mean_vote_of, nearest_rows
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.intervals import percentile_tail
+from evaluation.methods.statistics.correlation import spearman, tied
+
+
+def rank_intervals(
+    drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Return intervals of ranks, low (M,) and high (M,), as whole numbers from 1.
+
+    In every draw the ranked workers with a raw score are ranked anew, ties the better rank; the
+    interval lies between order statistics of a worker's ranks, low rounded down and high rounded
+    up, at the tails of the widened percentile interval of scores (`widened_percentile_interval`).
+
+    Parameters
+    ----------
+    drawn : (M, n_draws) raw scores in the draws; NaN where a draw holds no question of the worker.
+    ranked : (M,) who has a rank; the others have NaN.
+    n : (M,) how many questions each worker answered; below 2 the interval is NaN.
+    level : coverage, strictly between 0 and 1.
+    """
+    low, high = np.full((2, len(drawn)), np.nan)
+    members = np.flatnonzero(ranked)
+    ranks = np.empty((len(members), drawn.shape[1]), dtype=np.int32)
+    everybody = np.ones(len(members), dtype=bool)
+    for draw in range(drawn.shape[1]):
+        ranks[:, draw] = competition_ranks(drawn[members, draw], everybody)
+    kept = np.count_nonzero(ranks, axis=1)
+    defined = (kept >= 2) & (n[members] >= 2)
+    ranks = np.sort(ranks[defined], axis=1)  # zeros, of draws without the worker, come first
+    tail = percentile_tail(n[members][defined], level)
+    last = kept[defined] - 1
+    first = ranks.shape[1] - kept[defined]
+    at = np.arange(len(ranks))
+    low[members[defined]] = ranks[at, first + np.floor(tail * last).astype(np.int64)]
+    high[members[defined]] = ranks[at, first + np.ceil((1 - tail) * last).astype(np.int64)]
+    return low, high
+
+
+def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
+    """Return (n_draws,) Spearman correlations of a run's raw scores with those of its draws.
+
+    Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
+    where one side has no spread. Scores that differ by the last bits are tied, as in ranks: which
+    of them is the larger, the processor decides.
+
+    Parameters
+    ----------
+    raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
+    """
+    raw, drawn = tied(raw), tied(drawn)
+    found = [spearman(raw, column, ranked) for column in drawn.T]
+    return np.array(found, dtype=np.float64)  # None becomes NaN
+
+
+FEWER_THAN_3_WORKERS = "fewer_than_3_workers"
+DISCONNECTED = "disconnected"
+
+V = TypeVar("V")
+
+
+class Learned(Generic[V]):
+    """An attribute that `fit` makes: ``grades_`` of an estimator is ``grades`` of its ``fitted_``.
+
+    Raises AttributeError before the first fit.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name.removesuffix("_")
+
+    def __get__(self, estimator: object, owner: type) -> V:
+        found: V = getattr(estimator.fitted_, self._name)  # type: ignore[attr-defined]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted(ABC):
+    """What `AQER` shows of a fit, whoever votes; its attributes are described there.
+
+    `drawn_raw` (M, n_draws) are the raw scores in the bootstrap draws; None without.
+    """
+
+    workers: NDArray[np.generic]
+    questions: NDArray[np.generic]
+    n_answers: Integers
+    n_workers_of_question: Integers
+    supported: Booleans
+    raw: Floats
+    grades: Floats
+    weights: Floats
+    ranks: Integers
+    groups: Integers
+    raw_low: Floats
+    raw_high: Floats
+    grade_low: Floats
+    grade_high: Floats
+    interval_reasons: list[str | None]
+    drawn_raw: Floats | None
+    history: History
+    trace: list[float]
+    converged: bool | None
+    reason: str | None
+
+    @property
+    @abstractmethod
+    def crowd(self) -> FittedCrowd:
+        """Those who vote."""
+
+    @abstractmethod
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+
+    @property
+    def n_iter(self) -> int:
+        """How many iterations there were."""
+        return len(self.trace)
+
+    @property
+    def out_of_ranking(self) -> list[str | None]:
+        """(M,) why a worker is kept out of the ranking; None for those who are in it."""
+        return [None] * len(self.workers)
+
+    @property
+    def mean_vote(self) -> MeanVote:
+        """The Gram blocks of the answers that vote, under majority vote as well."""
+        return mean_vote_of(self.crowd.vote)
+
+    @property
+    def ceiling(self) -> Ceiling:
+        """The human ceiling, over those who vote."""
+        return self.crowd.human_ceiling
+
+    @cached_property
+    def rank_interval(self) -> tuple[Floats, Floats]:
+        """(M,) ends of the ranks' intervals."""
+        if self.drawn_raw is None:
+            nothing = np.full(len(self.workers), np.nan)
+            return nothing, nothing
+        low, high = np.full((2, len(self.workers)), np.nan)
+        for group in np.unique(self.groups):
+            members = self.groups == group
+            ranked = (self.ranks > 0) & members
+            ends = rank_intervals(self.drawn_raw, ranked, self.n_answers)
+            low[members], high[members] = (end[members] for end in ends)
+        return low, high
+
+    @property
+    def rank_low(self) -> Floats:
+        """(M,) lower, that is better, end of each rank's interval."""
+        return self.rank_interval[0]
+
+    @property
+    def rank_high(self) -> Floats:
+        """(M,) upper end of each rank's interval."""
+        return self.rank_interval[1]
+
+    @cached_property
+    def draw_agreement(self) -> Floats:
+        """(n_draws,) how well the draws agree with the run, -1 to 1; empty without draws."""
+        if self.drawn_raw is None:
+            return np.empty(0)
+        return draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedCrowd(Fitted):
+    """A fit in which every answer votes.
+
+    Attributes
+    ----------
+    vote : the answers. vectors : (N, d) theirs; None where they were not kept.
+    votes : (M,) final voting weights, equal ones where nobody is graded; `previous` (M, 1) those
+        that produced `raw`.
+    rules : of the iteration. similarity, aggregation, seed : as the estimator has them.
+    drawn : the bootstrap draws; None without.
+    """
+
+    vote: Vote
+    vectors: Vectors | None
+    votes: Floats
+    previous: Floats
+    rules: Rules
+    similarity: str
+    aggregation: str
+    seed: int
+    drawn: DrawnVotes | None
+
+    @property
+    def crowd(self) -> FittedCrowd:
+        """Everybody votes."""
+        return self
+
+    @property
+    def ranked(self) -> bool:
+        """Whether there are workers enough for grades."""
+        return self.reason != FEWER_THAN_3_WORKERS
+
+    @property
+    def kept_vectors(self) -> Vectors:
+        """(N, d) vectors of the answers. Raises ValueError after `AQER.fit_blocks`."""
+        if self.vectors is None:
+            raise ValueError("fitted block by block: the vectors were not kept")
+        return self.vectors
+
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        return self.vote.exemplars(self.kept_vectors, self.votes)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers that produced raw."""
+        return self._in_rows(self.previous, leave_one_out=False)
+
+    @cached_property
+    def final_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the final weights."""
+        return self._in_rows(self.votes[:, None], leave_one_out=False)
+
+    @cached_property
+    def leave_one_out_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the others, with the final weights."""
+        return self._in_rows(self.votes[:, None], leave_one_out=True)
+
+    @property
+    def left_out(self) -> Floats:
+        """(N,) the same in cell order."""
+        return self.leave_one_out_scores[self.vote.cells.row]
+
+    def _in_rows(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        found = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        return self.vote.cells.to_rows(found[:, 0])
+
+    @cached_property
+    def nearest(self) -> Integers:
+        """(Q,) row of the answer nearest to each exemplary answer, the first of several."""
+        return nearest_rows(self.vote, self.final_scores, self.votes)
+
+    @cached_property
+    def dispersion(self) -> Floats:
+        """(Q,) 0 where all answers to a question agree."""
+        return self.vote.dispersion(self.votes)
+
+    @cached_property
+    def human_ceiling(self) -> Ceiling:
+        """Mean leave-one-out score of the best quarter of the workers."""
+        if not self.ranked:
+            return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
+        return human_ceiling(self.left_out, self.vote.cells)
+
+    def lowest_scores(self) -> Floats:
+        """Return (Q,) the score of no answer: the lowest worker score on each question.
+
+        Under cosine it is at most 0.
+        """
+        cells = self.vote.cells
+        lowest = cells.to_questions(np.minimum.reduceat(self.scores[cells.row], cells.starts))
+        return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
+
+    def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
+        """Return (M, D) raw scores with the same rules, from other weights (M, D).
+
+        `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
+        with raw NaN.
+        """
+        cells = self.vote.cells
+        times = np.ones(start.shape) if copies is None else (copies > 0).astype(float)
+        means = WorkerMeans(cells, self.rules, times[cells.worker])
+        return iterate(self.vote, start, means, copies).raw

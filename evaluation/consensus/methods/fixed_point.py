@@ -1,0 +1,237 @@
+"""The iteration of AQER: exemplary answers -> scores -> grades -> voting weights, until it rests.
+
+Written for D weight vectors at once, one for the run itself or one for each bootstrap draw.
+(Yahav et al. 2025, section 4.2, algorithm 1.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.consensus.methods.discrimination import item_rest_weights
+from evaluation.consensus.methods.effects import TwoWayEffects
+from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
+from evaluation.methods.cells import Cells, Floats
+from evaluation.methods.grams import Vectors
+from evaluation.methods.undefined import ratio
+
+# Raw scores that differ by less than this, relative to their size, are equal.
+NO_SPREAD = 1e-12
+
+
+class Vote(Protocol):
+    """How weighted answers become an exemplary answer: `MeanVote` or `MajorityVote`."""
+
+    @property
+    def cells(self) -> Cells:
+        """The answered cells."""
+        ...
+
+    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return (N, D) similarities of the answers to their exemplary answers."""
+        ...
+
+    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return (Q, d) exemplary answers, questions in code order."""
+        ...
+
+    def dispersion(self, weights: Floats) -> Floats:
+        """Return (Q,) dispersions, questions in code order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What one round does and when rounds end; the names are those of `AQER`."""
+
+    leave_one_out: bool
+    difficulty: bool
+    discrimination: bool
+    stopping: str
+    tolerance: float
+    max_iterations: int
+    electorate: Electorate = EVERYBODY
+
+    def usable(self, cells: Cells) -> NDArray[np.bool_]:
+        """(N,) whether a cell has a score: a question's only answer has none when left out."""
+        if self.leave_one_out:
+            return ~cells.alone
+        left_out = self.electorate.left_out
+        if left_out is None:
+            return np.ones(len(cells), dtype=bool)
+        return ~(cells.alone & left_out[cells.worker])
+
+
+class WorkerMeans:
+    """Workers' raw scores from cell scores: plain, adjusted for difficulty, weighted by question.
+
+    Parameters
+    ----------
+    cells : the answered cells.
+    rules : which of the two adjustments are on; under leave-one-out a question's only answer
+        has no score and takes no part.
+    times : (N, D) how often each cell counts; None for once each (D = 1).
+    """
+
+    def __init__(self, cells: Cells, rules: Rules, times: Floats | None = None) -> None:
+        self.cells, self.rules = cells, rules
+        usable = rules.usable(cells)
+        self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
+        # The plain mean over all cells needs no weights.
+        self._once = times is None and bool(usable.all()) and not rules.discrimination
+        self._effects = (
+            [TwoWayEffects(cells, column) for column in self.times.T] if rules.difficulty else None
+        )
+
+    def only(self, columns: NDArray[np.int64]) -> WorkerMeans:
+        """Return the same for some of the D columns."""
+        chosen = object.__new__(WorkerMeans)
+        chosen.cells, chosen.rules = self.cells, self.rules
+        chosen.times = self.times[:, columns]
+        chosen._once = self._once
+        chosen._effects = self._effects and [self._effects[d] for d in columns]
+        return chosen
+
+    def adjusted(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return cell scores less the effect of their question, and the weight of each cell."""
+        s, _, q = self._terms(scores)
+        return s, self.times if q is None else self.times * self.cells.spread(q)
+
+    def of_questions(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return what is taken off the scores of each question, and its weight.
+
+        Both (Q, D) in code order: zeros and ones without the two adjustments.
+        """
+        _, effects, q = self._terms(scores)
+        shape = (self.cells.n_questions, scores.shape[1])
+        return (
+            np.zeros(shape) if effects is None else effects,
+            np.ones(shape) if q is None else self.cells.to_questions(q),
+        )
+
+    def _terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
+        """Return adjusted scores (N, D), effects (Q, D) by code, weights (Q, D) by cell order."""
+        s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
+        taken = None
+        if self._effects is not None:
+            taken = np.empty((self.cells.n_questions, s.shape[1]))
+            for d, effects in enumerate(self._effects):
+                taken[:, d] = effects.question_effects(s[:, d])
+                s[:, d] -= taken[self.cells.question, d]
+        q = item_rest_weights(s, self.times, self.cells) if self.rules.discrimination else None
+        return s, taken, q
+
+    def raw(self, scores: Floats) -> Floats:
+        """Return (M, D) raw scores; NaN for a worker without a cell that counts."""
+        s, weight = self.adjusted(scores)
+        if self._once:
+            return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
+        total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
+        return ratio(total, count)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where D iterations came to rest.
+
+    Attributes
+    ----------
+    raw, grades : (M, D) of the last iteration; NaN where undefined.
+    weights : (M, D) voting weights after it; `previous` those that produced `raw`.
+    trace : for each column the RMSE between successive weights, one an iteration.
+    converged : (D,) whether the stopping rule was met before the iterations ran out.
+    """
+
+    raw: Floats
+    grades: Floats
+    weights: Floats
+    previous: Floats
+    trace: list[list[float]]
+    converged: NDArray[np.bool_]
+
+
+def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
+    """Min-max scale raw scores (M, D) by column; all 1 where they have no spread.
+
+    `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
+    score); grades of others are clipped to 0..1.
+    """
+    part = raw if present is None else np.where(present, raw, np.nan)
+    # NaN where nobody takes part, which then is no spread either.
+    low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
+    spread = high - low
+    rounding = NO_SPREAD * np.maximum(1.0, np.abs(high))
+    varied = spread > rounding
+    # All workers tied for the lowest get 0. A weight of rounding would make one of them the only
+    # voter where they are by themselves, instead of letting them count equally.
+    above = raw - low
+    above = np.where(above <= rounding, 0.0, above)
+    grades = (above / np.where(varied, spread, 1.0)).clip(0.0, 1.0)
+    return np.where(varied, grades, np.where(np.isnan(raw), np.nan, 1.0))
+
+
+def iterate(
+    vote: Vote,
+    start: Floats,
+    means: WorkerMeans,
+    copies: Floats | None = None,
+    watch: Callable[[Floats, Floats], None] | None = None,
+) -> Rest:
+    """Iterate from the weights `start` (M, D) until every column rests or its rounds are used up.
+
+    Parameters
+    ----------
+    copies : (M, D) how often each worker votes (bootstrap of workers); None for once each.
+    watch : called after every iteration with the weights and grades of the columns still moving.
+    """
+    rules = means.rules
+    electorate = rules.electorate
+    m, columns = start.shape
+    nothing = np.full((m, columns), np.nan)
+    rest = Rest(
+        nothing,
+        nothing.copy(),
+        np.empty((m, columns)),
+        np.empty((m, columns)),
+        [],
+        np.zeros(columns, bool),
+    )
+    rest.trace.extend([] for _ in range(columns))
+    scale = m if rules.stopping == "relative" else 1
+    # Columns that have come to rest are written down and worked on no more.
+    active = np.arange(columns)
+    weights = start.astype(float)
+    for rounds_left in reversed(range(rules.max_iterations)):
+        votes = weights if copies is None else weights * copies
+        raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
+        grades = grades_of(raw, electorate.present(copies))
+        previous, weights = weights, electorate.weights(grades, copies)
+        if watch is not None:
+            watch(weights, grades)
+        step = weights - previous
+        rmse = np.sqrt(np.einsum("md,md->d", step, step) / m)
+        for d, value in zip(active.tolist(), rmse.tolist(), strict=True):
+            rest.trace[d].append(value)
+        rests = scale * rmse < rules.tolerance
+        ends = rests if rounds_left else np.ones_like(rests)
+        if not ends.any():
+            continue
+        rest.converged[active[rests]] = True
+        for column, values in (
+            (rest.raw, raw),
+            (rest.grades, grades),
+            (rest.weights, weights),
+            (rest.previous, previous),
+        ):
+            column[:, active[ends]] = values[:, ends]
+        if ends.all():
+            break
+        going = np.flatnonzero(~ends)
+        means, active, weights = means.only(going), active[going], weights[:, going]
+        copies = None if copies is None else copies[:, going]
+    return rest

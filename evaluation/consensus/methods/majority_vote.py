@@ -1,0 +1,125 @@
+"""Similarity to an exemplary bag of words made by majority vote (appendix G).
+
+A word belongs to the exemplary answer of a question if the answers that hold it carry more than
+half of the voting weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.undefined import ratio
+
+# Above this share of the weight a word is in; the margin keeps a rounded tie a tie.
+MAJORITY = 0.5 + 1e-12
+
+
+@dataclass(frozen=True)
+class MajorityVote:
+    """The binary bags of words of all answers, one dense array a question.
+
+    Attributes
+    ----------
+    cells : the answered cells.
+    bags : for each question in cell order (m, words of that question), zeros and ones.
+    words : for each question in cell order, the columns that its words have in the vectors.
+    mean_vote : the same answers under the mean vote, for what does not depend on the vote.
+    """
+
+    cells: Cells
+    bags: list[Floats]
+    words: list[Integers]
+    mean_vote: MeanVote
+    euclidean: bool
+
+    @classmethod
+    def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MajorityVote:
+        """Keep each question's own words.
+
+        Raises
+        ------
+        ValueError
+            The vectors hold something else than zeros and ones.
+        """
+        values = vectors.data if sparse.issparse(vectors) else np.asarray(vectors)
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError("majority vote needs binary bags of words (zeros and ones)")
+        bags, words = [], []
+        for start, size in zip(cells.starts, cells.sizes, strict=True):
+            bag = dense(vectors[cells.row[start : start + size]])
+            words.append(np.flatnonzero(bag.any(axis=0)))
+            bags.append(bag[:, words[-1]])
+        mean_vote = MeanVote.from_vectors(vectors, cells, similarity)
+        return cls(cells, bags, words, mean_vote, similarity == "euclidean")
+
+    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return (N, D) similarities; see `MeanVote.similarity`."""
+        out = np.empty((len(self.cells), weights.shape[1]))
+        for place, bag in enumerate(self.bags):
+            start, size = self.cells.starts[place], self.cells.sizes[place]
+            part = slice(start, start + size)
+            v = self.votes_of(place, weights)
+            if not leave_one_out:
+                exemplar = majority(bag, v)
+                out[part] = self.compare(bag, exemplar)
+            elif size == 1:
+                out[part] = np.nan
+            else:
+                for i in range(size):
+                    others = _or_equal(np.delete(v, i, axis=0), axis=0)
+                    exemplar = majority(np.delete(bag, i, axis=0), others)
+                    out[start + i] = self.compare(bag[i : i + 1], exemplar)[0]
+        return out
+
+    def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
+        """Return (Q, d) exemplary bags of words, questions in code order; `weights` is (M,)."""
+        cells, dimension = self.cells, vectors.shape[1]
+        rows = []
+        for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
+            chosen = words[majority(bag, self.votes_of(place, weights[:, None]))[:, 0] > 0]
+            rows.append(
+                sparse.csr_array(
+                    (np.ones(len(chosen)), (np.zeros_like(chosen), chosen)), shape=(1, dimension)
+                )
+            )
+        stacked = sparse.vstack(rows, format="csr")
+        return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
+
+    def dispersion(self, weights: Floats) -> Floats:
+        """Return (Q,) dispersions; see `MeanVote.dispersion`."""
+        return self.mean_vote.dispersion(weights)
+
+    def votes_of(self, place: int, weights: Floats) -> Floats:
+        """Return (m, D) votes on the question at a place of the cell order; equal if all zero."""
+        start = self.cells.starts[place]
+        part = slice(start, start + self.cells.sizes[place])
+        return _or_equal(weights[self.cells.worker[part]], axis=0)
+
+    def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
+        """Return (m, D) similarities of m bags to D exemplary bags (words, D).
+
+        `words` (m,) says how many words each bag has where `bag` holds only some of them.
+        """
+        inner = bag @ exemplar
+        own = (bag.sum(axis=1) if words is None else words)[:, None]
+        others = exemplar.sum(axis=0)[None, :]
+        if self.euclidean:
+            return np.asarray(0.0 - np.sqrt(own + others - 2 * inner))
+        norm = np.sqrt(own * others)
+        return ratio(inner, norm, 0.0)
+
+
+def _or_equal(v: Floats, axis: int) -> Floats:
+    nobody = ~(v > 0).any(axis=axis, keepdims=True)
+    return np.where(nobody, 1.0, v)
+
+
+def majority(bag: Floats, v: Floats) -> Floats:
+    """(words, D) zeros and ones from (m, words) bags and (m, D) votes."""
+    return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

@@ -1,0 +1,255 @@
+"""Scores of language models against the exemplary answers, placed among the workers (4.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.consensus.methods.fitted import FittedCrowd
+from evaluation.consensus.methods.scale import percentile, supported, worker_means
+from evaluation.consensus.methods.score_intervals import score_interval
+from evaluation.consensus.methods.targets import Targets, targets_of
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
+
+TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """R answers of K models.
+
+    Attributes
+    ----------
+    model : (R,) code of the model.
+    question : (R,) question code, -1 for a question that no worker answered.
+    kind : (R,) "text"; "no_text" (empty or refused: the lowest score); "error" (missing).
+    """
+
+    model: Integers
+    question: Integers
+    kind: NDArray[np.str_]
+    names: NDArray[np.generic]
+
+    @classmethod
+    def of(
+        cls,
+        models: ArrayLike,
+        questions: ArrayLike,
+        kind: ArrayLike | None,
+        known: NDArray[np.generic],
+    ) -> ModelAnswers:
+        """Find the codes of labels, of questions among the `known` ones; see `AQER.score_models`.
+
+        Raises ValueError where the columns differ in length.
+        """
+        model, names = codes_of(models)
+        code_of = {label: code for code, label in enumerate(known.tolist())}
+        asked = np.asarray(questions).tolist()
+        question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
+        kinds = np.full(len(model), TEXT) if kind is None else np.asarray(kind, dtype=np.str_)
+        if not len(model) == len(question) == len(kinds):
+            raise ValueError("models, questions and kind must be as many")
+        return cls(model, question, kinds, names)
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """(R,) true where there is a text and an exemplary answer to compare it with."""
+        return np.asarray((self.kind == TEXT) & (self.question >= 0))
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """What `AQER.score_models` returns; arrays over K models unless said otherwise.
+
+    Attributes
+    ----------
+    models : names, in order of first appearance.
+    scores : mean over the questions with an exemplary answer, an empty or refused answer counted
+        as the lowest score; `scores_answered` over those answered with a text. NaN without any.
+    low, high : 95% interval of `scores`; NaN where undefined.
+    n, n_answered : how many answers the two means rest on.
+    percentiles : 0 to 100 among supported workers on the questions the model answered.
+    ranks : 1 + the number of models significantly better (permutation test, Holm); 0 for a model
+        with a missing answer or without a question in common with another.
+    reasons : per model why something is undefined, or None; `interval_reasons` likewise.
+    answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) says why or how.
+    comparisons : one result for every pair of models.
+    """
+
+    models: NDArray[np.generic]
+    scores: Floats
+    scores_answered: Floats
+    low: Floats
+    high: Floats
+    n: Integers
+    n_answered: Integers
+    percentiles: Floats
+    ranks: Integers
+    reasons: list[str | None]
+    interval_reasons: list[str | None]
+    answer_scores: Floats
+    answer_reasons: list[str | None]
+    comparisons: list[Comparison]
+
+
+def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
+    """Score R answers with vectors (R, d) against the crowd's exemplary answers."""
+    rows = np.flatnonzero(answers.compared)
+    targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
+    similarity = targets.similarity(crowd.votes[:, None])[:, 0]
+    scores, reasons = answer_scores(answers, similarity, crowd.lowest_scores())
+    mean, n = means_by_model(scores[:, None], answers)
+    answered = np.where(answers.compared, scores, np.nan)
+    mean_answered, n_answered = means_by_model(answered[:, None], answers)
+    low, high, interval_reasons = _intervals(crowd, answers, targets, scores, mean[:, 0], n)
+    cells = crowd.vote.cells
+    k = len(answers.names)
+    with_error = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
+    percentiles = np.full(k, np.nan)
+    if crowd.ranked:
+        percentiles = percentiles_of(answers, scores, crowd.left_out, cells)
+        percentiles[with_error] = np.nan
+    ranks, comparisons = ranked(answers, scores, cells.n_questions, crowd.seed)
+    return ModelScores(
+        models=answers.names,
+        scores=mean[:, 0],
+        scores_answered=mean_answered[:, 0],
+        low=low,
+        high=high,
+        n=n,
+        n_answered=n_answered,
+        percentiles=percentiles,
+        ranks=ranks,
+        reasons=[
+            "missing_answers" if missing else "no_exemplar" if not count else None
+            for missing, count in zip(with_error, n, strict=True)
+        ],
+        interval_reasons=interval_reasons,
+        answer_scores=scores,
+        answer_reasons=reasons,
+        comparisons=comparisons,
+    )
+
+
+def _intervals(
+    crowd: FittedCrowd,
+    answers: ModelAnswers,
+    targets: Targets,
+    scores: Floats,
+    mean: Floats,
+    n: Integers,
+) -> tuple[Floats, Floats, list[str | None]]:
+    k = len(answers.names)
+    if crowd.drawn is not None:
+        drawn = np.empty((k, crowd.drawn.draws.n_draws))
+        for columns, times, votes in crowd.drawn:
+            similarity = targets.similarity(votes)
+            table = np.repeat(scores[:, None], similarity.shape[1], axis=1)
+            # Empty and refused answers keep the run's own score.
+            table[answers.compared] = similarity
+            drawn[:, columns] = means_by_model(table, answers, times)[0]
+        return score_interval(
+            mean,
+            drawn,
+            n,
+            leave_one_out=crowd.rules.leave_one_out,
+            cosine=crowd.similarity == "cosine",
+        )
+    nothing = np.full(k, np.nan)
+    if not crowd.rules.leave_one_out:
+        return nothing, nothing, ["no_draws"] * k
+    # sd / sqrt(n) of a model's answer scores
+    error = np.full(k, np.nan)
+    for code in range(k):
+        mine = scores[(answers.model == code) & ~np.isnan(scores)]
+        if len(mine) > 1:
+            error[code] = mine.std(ddof=1) / np.sqrt(len(mine))
+    found = t_interval(mean, error, n)
+    return found.low, found.high, list(found.reasons)
+
+
+def answer_scores(
+    answers: ModelAnswers, similarity: Floats, lowest: Floats
+) -> tuple[Floats, list[str | None]]:
+    """Return (R,) scores and their reasons.
+
+    Parameters
+    ----------
+    similarity : (C,) similarities of the compared answers.
+    lowest : (Q,) what no answer scores: the lowest worker score on each question, under cosine
+        at most 0.
+    """
+    scores = np.full(len(answers.kind), np.nan)
+    scores[answers.compared] = similarity
+    known = answers.question >= 0
+    silent = known & (answers.kind == NO_TEXT)
+    scores[silent] = lowest[answers.question[silent]]
+    reasons: list[str | None] = []
+    for kind, has_exemplar in zip(answers.kind, known, strict=True):
+        if kind == ERROR:
+            reasons.append("error")
+        elif not has_exemplar:
+            reasons.append("no_exemplar")
+        else:
+            reasons.append("no_text" if kind == NO_TEXT else None)
+    return scores, reasons
+
+
+def means_by_model(
+    scores: Floats, answers: ModelAnswers, times: Floats | None = None
+) -> tuple[Floats, Integers]:
+    """Return (K, D) means of scores (R, D) and (K,) how many they rest on; NaN left out.
+
+    `times` (Q, D) says how often a question counts in each of the D columns.
+    """
+    known = ~np.isnan(scores[:, 0])
+    k = len(answers.names)
+    model = answers.model[known]
+    columns = scores.shape[1]
+    weight = np.ones((len(model), columns)) if times is None else times[answers.question[known]]
+    total, count = np.zeros((k, columns)), np.zeros((k, columns))
+    np.add.at(total, model, weight * scores[known])
+    np.add.at(count, model, weight)
+    mean = ratio(total, count)
+    return mean, np.bincount(model, minlength=k)
+
+
+def percentiles_of(
+    answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
+) -> Floats:
+    """Return (K,) percentiles of the models' scores on the questions each answered with a text."""
+    able = supported(cells)
+    out = np.full(len(answers.names), np.nan)
+    for code in range(len(answers.names)):
+        mine = answers.compared & (answers.model == code)
+        if not mine.any():
+            continue
+        asked = np.zeros(cells.n_questions, dtype=bool)
+        asked[answers.question[mine]] = True
+        workers = worker_means(leave_one_out, cells, asked)[able]
+        place = percentile(float(scores[mine].mean()), workers)
+        out[code] = np.nan if place is None else place
+    return out
+
+
+def ranked(
+    answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
+) -> tuple[Integers, list[Comparison]]:
+    """Return (K,) ranks, 0 for models with a missing answer, and the pairwise comparisons."""
+    k = len(answers.names)
+    table = np.full((k, n_questions), np.nan)
+    known = ~np.isnan(scores)
+    table[answers.model[known], answers.question[known]] = scores[known]
+    missing = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
+    entered = np.flatnonzero(~missing & ~np.isnan(table).all(axis=1))
+    names = [str(answers.names[code]) for code in entered]
+    comparisons = compare_models(table[entered], names, seed=seed)
+    ranks = np.zeros(k, dtype=np.int64)
+    ranks[entered] = [found.rank or 0 for found in significant_ranks(comparisons, names)]
+    return ranks, comparisons

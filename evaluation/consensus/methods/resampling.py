@@ -1,0 +1,123 @@
+"""Bootstrap draws of questions, and of workers too when another crowd of the kind is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, iterate
+from evaluation.methods.cells import Cells, Floats
+
+Progress = Callable[[int, int], None]
+
+# Numbers in one working array (cells x draws): bounds the memory of a large run.
+AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The seeded draws of one run; iterating gives the same ones every time.
+
+    Attributes
+    ----------
+    n_draws : how many.
+    workers : resample workers as well, as multiplicities.
+    """
+
+    cells: Cells
+    n_draws: int
+    seed: int
+    workers: bool = False
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
+        """Yield ``(columns, question_times (Q, D), copies (M, D) or None)`` in chunks.
+
+        Questions and workers have a stream of random numbers each, so that neither the size of a
+        chunk nor the resampling of workers changes which questions are drawn.
+        """
+        for_questions, for_workers = np.random.default_rng(self.seed).spawn(2)
+        q, m = self.cells.n_questions, self.cells.n_workers
+        step = max(1, AT_ONCE // max(len(self.cells), q, m))
+        for begin in range(0, self.n_draws, step):
+            count = min(step, self.n_draws - begin)
+            times = for_questions.multinomial(q, np.full(q, 1.0 / q), size=count).T.astype(float)
+            copies = None
+            if self.workers:
+                copies = for_workers.multinomial(m, np.full(m, 1.0 / m), size=count).T.astype(float)
+            yield slice(begin, begin + count), times, copies
+
+
+@dataclass(frozen=True)
+class DrawnVotes:
+    """The draws of a run with the voting weights in each.
+
+    Attributes
+    ----------
+    votes : (M, n_draws), times the copies of a worker.
+    """
+
+    draws: Draws
+    votes: Floats
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield ``(columns, question_times (Q, D), votes (M, D))`` in chunks."""
+        for columns, times, _ in self.draws:
+            yield columns, times, self.votes[:, columns]
+
+
+class KeptDraws(Protocol):
+    """Draws that are put aside, so that a long bootstrap may stop and go on another time."""
+
+    def earlier(self) -> tuple[Floats, Floats] | None:
+        """Return ``raw, votes``, both (M, k), of the first k draws; None for none."""
+        ...
+
+    def keep(self, raw: Floats, votes: Floats) -> None:
+        """Take ``raw, votes``, both (M, k), of the first k draws; may raise to stop here."""
+        ...
+
+
+def resample(
+    vote: Vote,
+    start: Floats,
+    rules: Rules,
+    draws: Draws,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+) -> tuple[Floats, Floats]:
+    """Estimate weights and raw scores anew in every draw.
+
+    Parameters
+    ----------
+    start : (M,) weights that every draw starts from, the run's own.
+    kept : earlier draws of the same run, which are not computed again, and where to put new ones.
+
+    Returns
+    -------
+    raw : (M, n_draws) raw scores; NaN where a draw holds no question of the worker.
+    votes : (M, n_draws) voting weights times the copies of a worker.
+    """
+    cells = vote.cells
+    raw = np.empty((cells.n_workers, draws.n_draws))
+    votes = np.empty_like(raw)
+    known = 0
+    if kept is not None and (earlier := kept.earlier()) is not None:
+        known = earlier[0].shape[1]
+        raw[:, :known], votes[:, :known] = earlier
+    for columns, question_times, copies in draws:
+        if columns.stop <= known:
+            continue
+        times = question_times[cells.question]
+        count = times.shape[1]
+        initial = np.repeat(start[:, None], count, axis=1)
+        rest = iterate(vote, initial, WorkerMeans(cells, rules, times), copies)
+        raw[:, columns] = rest.raw
+        votes[:, columns] = rest.weights if copies is None else rest.weights * copies
+        if progress is not None:
+            progress(columns.stop, draws.n_draws)
+        if kept is not None:
+            kept.keep(raw[:, : columns.stop], votes[:, : columns.stop])
+    return raw, votes

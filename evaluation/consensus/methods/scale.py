@@ -1,0 +1,154 @@
+"""People and models on one scale: support, ranks, percentile, human ceiling.
+
+All comparisons use leave-one-out worker scores, because a worker has a share in its own exemplary
+answers and a model has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.consensus.methods.effects import components
+from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
+
+# A worker is supported by answers to at least this many questions ...
+FEWEST_QUESTIONS = 5
+# ... that at least this many workers answered.
+FEWEST_ANSWERERS = 3
+# Scores closer than this are tied: they differ by rounding only.
+TIE = 1e-12
+# The human ceiling is the mean of the best workers, this share of the supported ones.
+TOP = 0.25
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Mean leave-one-out score of the best quarter of the supported workers.
+
+    Attributes
+    ----------
+    score : the mean; None with `reason` where there is no supported worker.
+    low, high : 95% interval over questions; None where it is undefined.
+    n_workers, n_questions : how many workers and questions it rests on.
+    """
+
+    score: float | None
+    low: float | None
+    high: float | None
+    n_workers: int
+    n_questions: int
+    reason: str | None = None
+
+
+def supported(cells: Cells) -> NDArray[np.bool_]:
+    """Return (M,) whether a worker answered 5 questions or more that 3 workers or more answered."""
+    shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
+    return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
+
+
+def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
+    """Return (M,) the group of each worker, from 1, larger ones first; all 0 where there is one.
+
+    Workers of different groups share no question, not even by way of others, so that their scores
+    have no common scale. A worker who shares no question is in no group (0).
+
+    Parameters
+    ----------
+    among : (M,) whose answers link questions; by default all.
+    """
+    used = np.ones(len(cells.worker), dtype=bool) if among is None else among[cells.worker]
+    _, part, _ = components(cells, used)
+    labels, sizes = np.unique(part[part >= 0], return_counts=True)
+    shared = labels[sizes > 1]
+    groups = np.zeros(cells.n_workers, dtype=np.int64)
+    if len(shared) > 1:
+        first = {label: int(np.flatnonzero(part == label)[0]) for label in shared.tolist()}
+        size = dict(zip(labels.tolist(), sizes.tolist(), strict=True))
+        in_order = sorted(shared.tolist(), key=lambda label: (-size[label], first[label]))
+        for number, label in enumerate(in_order, 1):
+            groups[part == label] = number
+    return groups
+
+
+def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
+    """Return (M,) ranks as `competition_ranks` in each group, see `groups_of`."""
+    ranks = np.zeros(len(grades), dtype=np.int64)
+    for group in np.unique(groups):
+        ranks += competition_ranks(grades, among & (groups == group))
+    return ranks
+
+
+def competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
+    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for no rank.
+
+    Only workers in `among` with a grade are ranked, and only against each other.
+    """
+    ranks = np.zeros(len(grades), dtype=np.int64)
+    part = np.flatnonzero(among & ~np.isnan(grades))
+    order = part[np.argsort(-grades[part], kind="stable")]
+    # Grades that differ by the last bits are tied.
+    new = np.diff(grades[order], prepend=np.inf) < -TIE
+    ranks[order] = np.maximum.accumulate(np.where(new, np.arange(1, len(order) + 1), 0))
+    return ranks
+
+
+def percentile(score: float, worker_scores: Floats) -> float | None:
+    """Return the share of workers below a score, 0 to 100, ties counted half.
+
+    `worker_scores` are the leave-one-out means on the questions of the scored model; NaN is left
+    out. None without any.
+    """
+    known = worker_scores[~np.isnan(worker_scores)]
+    if not len(known):
+        return None
+    margin = TIE * max(1.0, abs(score))
+    below = np.count_nonzero(known < score - margin)
+    equal = np.count_nonzero(np.abs(known - score) <= margin)
+    return float(100.0 * (below + 0.5 * equal) / len(known))
+
+
+def worker_means(
+    leave_one_out: Floats, cells: Cells, questions: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return (M,) means of leave-one-out cell scores (N,), in cell order; NaN without one.
+
+    `questions` (Q,) restricts them to some question codes.
+    """
+    known = ~np.isnan(leave_one_out)
+    if questions is not None:
+        known &= questions[cells.question]
+    total = cells.sum_by_worker(np.where(known, leave_one_out, 0.0))
+    count = cells.sum_by_worker(known.astype(float))
+    return ratio(total, count)
+
+
+def human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
+    """Return the ceiling with its closed-form 95% interval over questions.
+
+    The best quarter is rounded up to a whole worker and held fixed. The standard error is that
+    of a mean of ratios, linearised by question: a question's influence is the sum, over the best
+    workers, of its score less the worker's mean, divided by the worker's number of questions.
+    """
+    means = worker_means(leave_one_out, cells)
+    able = np.flatnonzero(supported(cells) & ~np.isnan(means))
+    if not len(able):
+        return Ceiling(None, None, None, 0, 0, "no_supported_worker")
+    count = int(np.ceil(TOP * len(able)))
+    best = able[np.argsort(-means[able], kind="stable")[:count]]
+    score = float(means[best].mean())
+    is_best = np.zeros(cells.n_workers, dtype=bool)
+    is_best[best] = True
+    of_best = is_best[cells.worker] & ~np.isnan(leave_one_out)
+    worker, question = cells.worker[of_best], cells.question[of_best]
+    answers = np.bincount(worker, minlength=cells.n_workers)
+    share = (leave_one_out[of_best] - means[worker]) / answers[worker] / count
+    influence = np.bincount(question, weights=share, minlength=cells.n_questions)
+    n = int(np.count_nonzero(np.bincount(question)))
+    error = np.sqrt((influence**2).sum() * n / (n - 1)) if n > 1 else np.nan
+    interval = t_interval([score], [error], [n])[0]
+    return Ceiling(score, interval.low, interval.high, count, n, interval.reason)

@@ -1,0 +1,185 @@
+"""Answers that are compared with the exemplary answers and never vote: those of models (4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from evaluation.consensus.methods.majority_vote import MajorityVote, majority
+from evaluation.consensus.methods.mean_vote import MeanVote, cosine, negative_distance
+from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
+from evaluation.methods.undefined import ratio
+
+
+class Targets(Protocol):
+    """R answers that are compared with the exemplary answers of a vote."""
+
+    def similarity(self, weights: Floats) -> Floats:
+        """Return (R, D) similarities for voting weights (M, D)."""
+        ...
+
+
+@singledispatch
+def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    """Return answers with vectors `targets` (R, d) against a vote made from `vectors`.
+
+    `question` (R,) holds the question code of each.
+    """
+    raise TypeError(f"nothing can be compared with a {type(vote).__name__}")
+
+
+class MeanVoteTargets:
+    """R answers against the exemplary answers of a mean vote, for any voting weights.
+
+    Parameters
+    ----------
+    vote : the crowd.
+    vectors : (rows, d) the crowd's vectors, the ones `vote` was made from.
+    targets : (R, d) vectors of the answers.
+    question : (R,) question code of each.
+    """
+
+    def __init__(
+        self, vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers
+    ) -> None:
+        _refuse_non_finite(targets)
+        cells = vote.cells
+        self._vote, self._euclidean = vote, vote.euclidean
+        place = np.empty(cells.n_questions, dtype=np.int64)
+        place[cells.questions_in_order] = np.arange(cells.n_questions)
+        self._place = place[question]
+        exponents = np.concatenate([block.exponent for block in vote.blocks])
+        self._exponent = exponents[self._place]
+        sizes = cells.sizes[self._place]
+        self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self._pairs = _ranges(cells.starts[self._place], sizes)
+        self._inner = np.empty(len(self._pairs))
+        self._squared = np.empty(len(question))
+        self._fill(vectors, targets, cells, sizes)
+
+    def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
+        for part in _parts(sizes, vectors.shape[1]):
+            first = self._starts[part.start]
+            many = sizes[part]
+            begins = self._starts[part] - first
+            stop = first + int(many.sum())
+            x = vectors[cells.row[self._pairs[first:stop]]]
+            y = targets[part]
+            x = _scaled(x, np.repeat(self._exponent[part], many))
+            y = _scaled(y, self._exponent[part] if self._euclidean else None)
+            if sparse.issparse(x) and not self._euclidean:
+                repeated = y[np.repeat(np.arange(len(many)), many)]
+                self._inner[first:stop] = (x * repeated).sum(axis=1)
+                self._squared[part] = (y * y).sum(axis=1)
+                continue
+            x, y = dense(x), dense(y)
+            if self._euclidean:
+                mean = np.add.reduceat(x, begins, axis=0) / many[:, None]
+                x, y = x - np.repeat(mean, many, axis=0), y - mean
+            self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, many, axis=0))
+            self._squared[part] = np.einsum("rd,rd->r", y, y)
+
+    def similarity(self, weights: Floats) -> Floats:
+        """Return (R, D) similarities for voting weights (M, D)."""
+        if not len(self._place):
+            return np.empty((0, weights.shape[1]))
+        v = self._vote.votes(weights)
+        square, total, lengths = (part[self._place] for part in self._vote.exemplar_parts(v))
+        inner = np.add.reduceat(self._inner[:, None] * v[self._pairs], self._starts, axis=0)
+        own = self._squared[:, None]
+        if self._euclidean:
+            exponent = self._exponent[:, None]
+            return negative_distance(own, inner / total, square / total**2, exponent)
+        norm = np.sqrt(own)
+        directions = ratio(inner, norm, 0.0)
+        return cosine(directions, square, lengths)
+
+
+class MajorityVoteTargets:
+    """The same against exemplary bags of words made by majority vote."""
+
+    def __init__(
+        self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
+    ) -> None:
+        values = targets.data if sparse.issparse(targets) else np.asarray(targets)
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError("majority vote needs binary bags of words (zeros and ones)")
+        self._vote = vote
+        cells = vote.cells
+        self._of_place: list[tuple[int, Integers, Floats, Floats]] = []
+        place = np.empty(cells.n_questions, dtype=np.int64)
+        place[cells.questions_in_order] = np.arange(cells.n_questions)
+        self._n = len(question)
+        for at in np.unique(place[question]):
+            rows = np.flatnonzero(place[question] == at)
+            bags = dense(targets[rows])
+            self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
+
+    def similarity(self, weights: Floats) -> Floats:
+        """Return (R, D) similarities for voting weights (M, D)."""
+        out = np.empty((self._n, weights.shape[1]))
+        for at, rows, known, sizes in self._of_place:
+            exemplar = majority(self._vote.bags[at], self._vote.votes_of(at, weights))
+            out[rows] = self._vote.compare(known, exemplar, sizes)
+        return out
+
+
+@targets_of.register
+def _(vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    return MeanVoteTargets(vote, vectors, targets, question)
+
+
+@targets_of.register
+def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    return MajorityVoteTargets(vote, vectors, targets, question)
+
+
+def _ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return the concatenation of ``start..start+size-1`` for each pair."""
+    if not len(sizes):
+        return np.empty(0, dtype=np.int64)
+    offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(np.repeat(starts, sizes) + offsets)
+
+
+def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
+    """Cut R targets so that the gathered vectors of a part stay small."""
+    most = max(1, CHUNK // dimension)
+    begin, filled = 0, 0
+    for at, size in enumerate(sizes):
+        if filled and filled + size > most:
+            yield slice(begin, at)
+            begin, filled = at, 0
+        filled += int(size)
+    if filled:
+        yield slice(begin, len(sizes))
+
+
+def _scaled(x: Vectors, exponent: Integers | None) -> Vectors:
+    """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
+
+    A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.
+    """
+    values: Any = x.astype(np.float64)
+    if exponent is None:
+        largest = abs(values).max(axis=1)
+        largest = largest.toarray() if sparse.issparse(largest) else largest
+        exponent = np.frexp(largest)[1].astype(np.int64)
+    if not sparse.issparse(values):
+        return np.asarray(np.ldexp(values, -exponent[:, None]))
+    values.data = np.ldexp(values.data, -np.repeat(exponent, np.diff(values.indptr)))
+    return values
+
+
+def _refuse_non_finite(targets: Vectors) -> None:
+    if sparse.issparse(targets):
+        bad = np.unique(targets.nonzero()[0][~np.isfinite(targets.data)])
+    else:
+        bad = np.flatnonzero(~np.isfinite(targets).all(axis=1))
+    if len(bad):
+        raise NonFiniteError(int(bad[0]))

@@ -1,0 +1,147 @@
+"""From vectors to a vote: the one place that knows which kinds of exemplary answers there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from evaluation.consensus.methods.camped_vote import CampedVote
+from evaluation.consensus.methods.fixed_point import Vote
+from evaluation.consensus.methods.majority_vote import MajorityVote
+from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.scale import TIE
+from evaluation.consensus.methods.targets import Targets, targets_of
+from evaluation.methods.cells import Booleans, Cells, Floats, Integers
+from evaluation.methods.grams import Vectors
+
+
+@dataclass(frozen=True)
+class LeftOutVote:
+    """`vote`, but the cells in `of_cells` (N,) are compared with the others' exemplary answer."""
+
+    vote: Vote
+    of_cells: Booleans
+
+    @property
+    def cells(self) -> Cells:
+        """The answered cells."""
+        return self.vote.cells
+
+    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return (N, D) similarities; see `MeanVote.similarity`."""
+        found = self.vote.similarity(weights, leave_one_out=leave_one_out)
+        if leave_one_out:
+            return found
+        left_out = self.vote.similarity(weights, leave_one_out=True)
+        return np.where(self.of_cells[:, None], left_out, found)
+
+    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return (Q, d) exemplary answers, in which everybody has their share."""
+        return self.vote.exemplars(vectors, weights)
+
+    def dispersion(self, weights: Floats) -> Floats:
+        """Return (Q,) dispersions."""
+        return self.vote.dispersion(weights)
+
+
+@targets_of.register
+def _(vote: LeftOutVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    return targets_of(vote.vote, vectors, targets, question)
+
+
+def vote_of(
+    vectors: Vectors,
+    cells: Cells,
+    similarity: str,
+    aggregation: str,
+    camps: Integers | None = None,
+    left_out: Booleans | None = None,
+) -> Vote:
+    """Return the vote of the answers.
+
+    Parameters
+    ----------
+    vectors : (rows, d). cells : which rows answer what.
+    similarity, aggregation : see `AQER`.
+    camps : (rows,) camp of each answer within its question; None where each question has one
+        exemplary answer.
+    left_out : (M,) workers who are compared with the others' exemplary answer in any case.
+    """
+
+    def plain(some: Cells) -> MeanVote | MajorityVote:
+        make = MajorityVote if aggregation == "majority" else MeanVote
+        return make.from_vectors(vectors, some, similarity)
+
+    vote: Vote = plain(cells)
+    if camps is not None:
+        vote = CampedVote.of(vote, vectors, camps[cells.row], plain)
+    if left_out is not None and left_out.any():
+        vote = LeftOutVote(vote, left_out[cells.worker])
+    return vote
+
+
+def mean_vote_of(vote: Vote) -> MeanVote:
+    """Return the Gram blocks of all answers behind a vote of any kind."""
+    while not isinstance(vote, MeanVote):
+        if isinstance(vote, CampedVote):
+            vote = vote.whole
+        elif isinstance(vote, LeftOutVote):
+            vote = vote.vote
+        else:
+            assert isinstance(vote, MajorityVote)
+            return vote.mean_vote
+    return vote
+
+
+def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
+    """Return (Q,) the input row of the answer nearest to each exemplary answer.
+
+    The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
+    weights (M,). Where a question has camps, the answer is one of the heaviest camp, whose
+    exemplary answer stands for the question.
+    """
+    cells = vote.cells
+    # A lone answer that may only be compared with others has no score, and is the nearest.
+    found = np.nan_to_num(scores[cells.row])
+    camped = vote.vote if isinstance(vote, LeftOutVote) else vote
+    if isinstance(camped, CampedVote):
+        found = np.where(camped.stands(weights), found, -np.inf)
+    best = np.maximum.reduceat(found, cells.starts)
+    near = found >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
+    row = np.where(near, cells.row, np.iinfo(np.int64).max)
+    return cells.to_questions(np.minimum.reduceat(row, cells.starts))
+
+
+def usable(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
+    """Return vectors (N, d) of a float type. Raises ValueError for another shape."""
+    if sparse.issparse(vectors):
+        x: Vectors = sparse.csr_array(vectors)
+    else:
+        x = np.asarray(vectors)
+        if x.ndim != 2 or not x.shape[1]:
+            raise ValueError(f"vectors must be (answers, dimensions), got shape {x.shape}")
+        x = x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64)
+    return unit_rows(x) if unit_length else x
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return the vectors brought to unit length, in their own float type; zero stays zero."""
+    # First by the largest number, so that squares neither underflow nor overflow. A value that is
+    # not finite makes NaN here and is told by its row later.
+    with np.errstate(invalid="ignore"):
+        x = _divided(vectors, abs(vectors).max(axis=1))
+        return _divided(x, np.sqrt((x * x).sum(axis=1)))
+
+
+def _divided(x: Vectors, by: Any) -> Vectors:
+    column = (by.toarray() if sparse.issparse(by) else np.asarray(by)).ravel()
+    column = np.where(column == 0, 1, column).astype(x.dtype)
+    if not sparse.issparse(x):
+        return np.asarray(x / column[:, None])
+    out = sparse.csr_array(x, copy=True)
+    out.data = out.data / np.repeat(column, np.diff(out.indptr))
+    return out

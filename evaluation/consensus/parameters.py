@@ -1,0 +1,496 @@
+"""What a grading may be asked to do: declared here, read by every door (`evaluation.options`)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from evaluation.backends import BackendError, for_operators, kind_of, named_model, parse_spec
+from evaluation.options import (
+    Choice,
+    Ids,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    option,
+    problem,
+)
+from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED, named
+from evaluation.options.parameters import short_hash
+from evaluation.texts.spelling import LANGUAGES
+
+if TYPE_CHECKING:
+    from evaluation.consensus import AQER
+
+REMEDIES = "remedies"
+# More draws would only cost time: the ends of an interval no longer move.
+MOST_DRAWS = 100_000
+
+
+@cache
+def _of_estimator() -> frozenset[str]:
+    """Return the names of the parameters of `AQER`, which is loaded by the first call."""
+    from evaluation.consensus import AQER
+
+    return frozenset(inspect.signature(AQER).parameters)
+
+
+def _only_of(workers: tuple[str, ...]) -> str:
+    """Return how a signature tells whose groups vote as one; "" for all groups."""
+    return f"-of-{len(workers)}-{short_hash(sorted(workers))}" if workers else ""
+
+
+def _unreadable(spec: str) -> Problem | None:
+    try:
+        parse_spec(spec)
+    except BackendError as error:
+        return problem("unreadable", "embedder", reason=str(error))
+    return None
+
+
+def draws_of(what: str, **other: Any) -> Whole:
+    """Return the option of how often `what` are drawn for intervals: 0, or 2 and more."""
+    return Whole(
+        label="Bootstrap draws",
+        help=f"Draws of {what} for the 95% intervals; 0 for none.",
+        lowest=2,
+        highest=MOST_DRAWS,
+        or_zero=True,
+        why="one draw tells nothing",
+        signed_as="draws",
+        **other,
+    )
+
+
+SEED_OF_DRAWS = Whole(
+    label="Seed",
+    help="Of the draws: the same seed gives the same intervals again.",
+    highest=2**63 - 1,
+)
+
+
+@dataclass(frozen=True)
+class AqerParameters(Parameters):
+    """How vectors are made and how workers are graded; the defaults are the platform's own.
+
+    `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
+    parameter. Those of the group "remedies" are off by default; a run with one is compared with
+    the plain one. `exclude_workers` are the workers' own ids; in the database public ids will do as
+    well.
+    """
+
+    embedder: str = option(
+        "minilm",
+        Text(
+            label="How texts become vectors",
+            help="Two answers are as similar as their vectors.",
+            group=BASIC,
+            suggestions={
+                "minilm": "MiniLM: meaning of sentences, English, comes with the platform",
+                "tfidf-word": "Words, weighted by rarity (TF-IDF): any language, no meaning",
+                "tfidf-char": "Letters in groups, weighted by rarity (TF-IDF): tolerates "
+                "misspelling",
+                "bow": "Bag of words: what the majority vote needs",
+            },
+            other_label="Another embedder",
+            other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
+            "Operators may name a server or a file as well.",
+            test=_unreadable,
+            reserved=for_operators,
+            loads=named_model,
+            short="{value}",
+            metavar="SPEC",
+        ),
+    )
+    precision: str = option(
+        "float32",
+        Choice(
+            label="Precision",
+            help="Of the model that makes the vectors.",
+            choices={
+                "float32": "float32: exact",
+                "bfloat16": "bfloat16: faster where the processor has it",
+                "auto": "auto: bfloat16 where the processor has it",
+            },
+        ),
+    )
+    similarity: str = option(
+        "cosine",
+        Choice(
+            label="Similarity",
+            help="Between an answer and the exemplary answer.",
+            choices={"cosine": "cosine", "euclidean": "Euclidean distance, negative"},
+        ),
+    )
+    init: str = option(
+        "equal",
+        Choice(
+            label="First weights",
+            help="Where the iteration starts.",
+            choices={
+                "equal": "equal for all workers",
+                "random": "random, by the seed",
+                "entailment": "by entailment among the answers",
+            },
+            sign=lambda of: f"entailment({of.nli})" if of.init == "entailment" else of.init,
+        ),
+    )
+    nli: str | None = option(
+        None,
+        Text(
+            label="Entailment model",
+            help="The name or folder of a cross-encoder that the worker has. With {facts} it says "
+            "which answers contradict the exemplary one, in no grade; with {init:entailment} it "
+            "makes the first weights instead.",
+            optional=True,
+            loads=named,
+            signed_as=NOT_SIGNED,
+            metavar="NAME",
+        ),
+    )
+    aggregation: str = option(
+        "mean",
+        Choice(
+            label="How answers become the exemplary one",
+            help="The majority needs {embedder:bow}.",
+            choices={
+                "mean": "weighted mean of the vectors",
+                "majority": "weighted majority of each word",
+            },
+            short="{value}",
+        ),
+    )
+    stopping: str = option(
+        "relative",
+        Choice(
+            label="Stopping rule",
+            help="Stop when the RMSE of the weights (paper), or that times the number of workers "
+            "(relative), is below the tolerance. The paper's rule stops at once with many workers.",
+            choices={
+                "relative": "relative: change small for the number of workers",
+                "paper": "as in the paper: mean change small",
+            },
+            sign=lambda of: f"{of.stopping}({of.tolerance:g})",
+            short="stopping {value}",
+        ),
+    )
+    tolerance: float = option(
+        1e-6,
+        Real(
+            label="Tolerance",
+            help="What the stopping rule takes for small.",
+            lowest=0.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    max_iterations: int = option(
+        100,
+        Whole(
+            label="Most iterations",
+            help="It stops there even if the weights still move; the run then says so.",
+            lowest=1,
+            highest=1_000_000,
+            signed_as="iterations",
+        ),
+    )
+    leave_one_out: bool = option(
+        False,
+        Switch(
+            label="Leave one out",
+            help="Compare an answer with the exemplary answer of the others. Fairer with few "
+            "workers a question.",
+            negatable=True,
+        ),
+    )
+    difficulty: bool = option(
+        False,
+        Switch(
+            label="Take out difficulty",
+            help="Workers who met hard questions are not graded down for them.",
+            negatable=True,
+        ),
+    )
+    discrimination: bool = option(
+        False,
+        Switch(
+            label="Weight by discrimination",
+            help="Questions that part good workers from bad ones count more.",
+            negatable=True,
+        ),
+    )
+    include_rejected: bool = option(
+        False,
+        Switch(
+            label="Grade rejected answers too",
+            help="Those that were refused where they were collected; else they are left out.",
+            negatable=True,
+            signed_as="rejected",
+            sign=lambda of: "graded" if of.include_rejected else "left_out",
+        ),
+    )
+    bootstrap: int = option(400, draws_of("questions", group=BASIC))
+    bootstrap_workers: bool = option(
+        False,
+        Switch(
+            label="Draw workers too",
+            help="Wider intervals, as if other people of the kind had answered.",
+            signed_as="draws_of",
+            sign=lambda of: "questions+workers" if of.bootstrap_workers else "questions",
+        ),
+    )
+    seed: int = option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of everything random: the same seed gives the same numbers again.",
+            highest=2**63 - 1,
+        ),
+    )
+    exclude_workers: tuple[str, ...] = option(
+        (),
+        Ids(
+            label="Exclude workers",
+            help="To see how it is without them: their own ids, as in the lists of workers. They "
+            "get no vote, no grade and no rank; nobody is rejected.",
+            group=REMEDIES,
+            file="workers who do not vote and get no grade: their ids, parted by commas, or a file "
+            "with an id on each line or a table with the column worker",
+            metavar="FILE|ID,...",
+            short="without {value}",
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    collapse_copies: bool = option(
+        False,
+        Switch(
+            label="Collapse copies",
+            help="Let each group of workers who copy from each other vote as one. A group that may "
+            "be a camp of its own is left alone: experts' grades settle that.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+            sign=lambda of: f"{of.group_vote:g}{_only_of(of.collapse_workers)}",
+        ),
+    )
+    collapse_workers: tuple[str, ...] = option(
+        (),
+        Ids(
+            label="Only the groups of",
+            help="One worker's own id is enough for a group. Left empty, every group that is found "
+            "votes as one; only with {collapse_copies}.",
+            group=REMEDIES,
+            only_with=("collapse_copies", True),
+            file="let only the groups of copies vote as one that these workers belong to: their "
+            "ids, parted by commas, or a file with an id on each line or a table with the column "
+            "worker",
+            metavar="FILE|ID,...",
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    group_vote: float = option(
+        0.25,
+        Real(
+            label="Vote of such a group",
+            help="Beside 1 of a single worker; only with {collapse_copies}.",
+            group=REMEDIES,
+            above=0.0,
+            highest=1.0,
+            only_with=("collapse_copies", True),
+            empty_is_default=True,
+            signed_as=NOT_SIGNED,
+            short="vote of a group {value}",
+        ),
+    )
+    weight_cap: float | None = option(
+        None,
+        Real(
+            label="Most weight of a worker",
+            help="A part of all votes, such as .1, so that nobody decides alone. "
+            "It cannot be less than one divided by the number of workers.",
+            group=REMEDIES,
+            optional=True,
+            above=0.0,
+            highest=1.0,
+            signed_as=REMEDIES,
+            gathered=True,
+            sign=lambda of: str(of.weight_cap),
+        ),
+    )
+    anchors: bool = option(
+        False,
+        Switch(
+            label="Use experts' grades",
+            help="Where the crowd falls into camps, the ranking that agrees best with the grades "
+            "of experts is taken.",
+            group=REMEDIES,
+            file="answers graded by an expert (worker, question, grade), which settle which camp "
+            "is right where the crowd falls into camps",
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    suggest_anchors: int = option(
+        0,
+        Whole(
+            label="Answers to suggest",
+            help="Name so many answers for experts to grade; 6 to 8 are enough, 0 for none.",
+            group=REMEDIES,
+            lowest=2,
+            highest=100_000,
+            or_zero=True,
+            why="one grade cannot be compared",
+            short="{value} answers to suggest",
+            empty_is_default=True,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    camps: bool = option(
+        False,
+        Switch(
+            label="Several right answers",
+            help="For questions with more than one right answer: where answers fall in two camps, "
+            "each is compared with the nearer one. A common error then counts as right, too.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    unit_length: bool = option(
+        False,
+        Switch(
+            label="Vectors of unit length",
+            help="So that no answer counts more because its vector is long. It mends noise, and "
+            "makes a group that errs together stronger.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    spelling: str | None = option(
+        None,
+        Choice(
+            label="Correct the spelling",
+            help="Of a language, before texts become vectors. The worker must have the extra "
+            "“spelling”.",
+            group=REMEDIES,
+            optional=True,
+            choices=dict.fromkeys(LANGUAGES, ""),
+            short="spelling corrected ({value})",
+            implied="en",
+            metavar="LANGUAGE",
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    facts: bool = option(
+        True,
+        Switch(
+            label="Facts",
+            help="Read years, numbers and names out of the answers, and say what the crowd agrees "
+            "on and which answers contradict it. Grades do not change.",
+            negatable=True,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+
+    groups: ClassVar = {
+        ADVANCED: "More settings",
+        REMEDIES: "Against groups that copy or err together",
+    }
+    sentences: ClassVar = {
+        "unreadable": "{reason}",
+        "unknown_workers": "{exclude_workers}: nobody of the name answered here: {reason}",
+        "several_workers": "{exclude_workers}: workers of several panels have the id: {reason}; "
+        "take the id in the address of the worker's page",
+        "unknown_in_groups": "{collapse_workers}: nobody of the name answered here: {reason}",
+        "several_in_groups": "{collapse_workers}: workers of several panels have the id: "
+        "{reason}; take the id in the address of the worker's page",
+        "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
+        "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
+        "their own",
+        "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "
+        "platform: install or download a cross-encoder trained on natural language inference and "
+        "give its name or folder by {nli:=}",
+        "nli_idle": "{nli} would not be used: it reads {facts}, or first weights by "
+        "{init:entailment}",
+        "majority_needs_bow": "{aggregation:majority} counts words and needs {embedder:bow} (or "
+        "precomputed vectors of zeros and ones)",
+        "camps_or_anchors": "{camps} takes several answers for right, {anchors} and "
+        "{suggest_anchors} look for the one camp that is: choose one of the two",
+        "unit_length_of_mean": "{unit_length} is for {aggregation:mean}: a majority counts zeros "
+        "and ones",
+        "spelling_of_vectors": "{spelling} corrects texts before embedding: precomputed vectors "
+        "are made",
+    }
+
+    @property
+    def reads_meaning(self) -> bool:
+        """Whether an entailment model says which answers contradict the exemplary one.
+
+        Not where it makes the first weights, which takes a model that knows entailment only.
+        """
+        return self.facts and bool(self.nli) and self.init != "entailment"
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """Names of the remedies that are asked for, in a fixed order."""
+        return tuple(
+            name
+            for name, known in self.options().items()
+            if known.group == REMEDIES and known.gathered and getattr(self, name) != known.default
+        )
+
+    @property
+    def score_name(self) -> str:
+        """What the column `raw` holds: the raw score is the mean leave-one-out score."""
+        if self.difficulty or self.discrimination:
+            return "adjusted score"
+        return "raw score" if self.leave_one_out else "in-sample score"
+
+    def without_remedies(self) -> Self:
+        """Return what a plain run has, for the comparison."""
+        options = self.options().items()
+        return replace(
+            self, **{name: known.default for name, known in options if known.group == REMEDIES}
+        )
+
+    def estimator(self) -> AQER:
+        """Return the estimator that these parameters describe, not yet fitted.
+
+        Remedies that depend on the crowd are none of its parameters: see `evaluation.flow`.
+        """
+        from evaluation.consensus import AQER
+
+        return AQER(**self.of_estimator())
+
+    def of_estimator(self) -> dict[str, Any]:
+        """Return the arguments of `AQER`."""
+        known = _of_estimator()
+        own = {name: getattr(self, name) for name in self.options() if name in known}
+        return {**own, "n_draws": self.bootstrap}
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield what contradicts each other."""
+        kind = kind_of(self.embedder)
+        if kind == "precomputed" and self.precision == "bfloat16":
+            yield problem("precision_of_file", "precision")
+        if self.init == "entailment" and not self.nli:
+            yield problem("nli_needed", "init")
+        if self.nli and self.init != "entailment" and not self.facts:
+            yield problem("nli_idle", "nli")
+        if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
+            yield problem("majority_needs_bow", "aggregation")
+        if self.camps and (self.anchors or self.suggest_anchors):
+            yield problem("camps_or_anchors", "camps")
+        if self.unit_length and self.aggregation == "majority":
+            yield problem("unit_length_of_mean", "unit_length")
+        if self.spelling is not None and kind == "precomputed":
+            yield problem("spelling_of_vectors", "spelling")

@@ -1,0 +1,52 @@
+"""One line that says how a number was made, for people to quote and programs to compare."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.options import signed
+from evaluation.options.parameters import SHORT
+
+__all__ = ["SHORT", "aqer_signature", "combined_hash", "file_hash", "versions"]
+
+
+def combined_hash(hashes: Iterable[str]) -> str:
+    """Return one SHA-256 for several, in their order."""
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return versions of Crowdgrade, Python and the numeric libraries, and `extra` ones."""
+    found = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
+    for name in ("numpy", "scipy"):
+        found[name] = metadata.version(name)
+    return {**found, **(extra or {})}
+
+
+def aqer_signature(
+    parameters: AqerParameters, model: str, revision: str, precision: str, input_hash: str
+) -> str:
+    """Return the signature of a run: method, every parameter, embedding, version and inputs.
+
+    `precision` is the one that was used, not the one asked for.
+    """
+    parts = {
+        "embedder": model,
+        "revision": revision,
+        **signed(parameters),
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    parts |= {"embedder": model, "precision": precision}
+    return "|".join(["aqer", *(f"{name}:{value}" for name, value in parts.items())])

@@ -1,0 +1,160 @@
+"""Texts to vectors: workers' and models' answers in one space, and of which texts they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends import EmbedderInfo, get_embedder
+from evaluation.backends.nli import EntailmentModel
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.methods.grams import Vectors
+from evaluation.methods.undefined import ratio
+from evaluation.texts.languages import language_warning
+from evaluation.texts.spelling import corrected
+from evaluation.words.message import Message
+
+# (what, done, total)
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Vectors of N workers' answers and of R models' answers (None without models).
+
+    Attributes
+    ----------
+    answers, models : (N, d) and (R, d), dense or sparse.
+    info : how they were made. warnings : what the user should know about it.
+    plain : (N, d) of the texts as written, where the others are of corrected ones. spelling : what
+        was corrected.
+    """
+
+    answers: Vectors
+    models: Vectors | None
+    info: EmbedderInfo
+    warnings: list[Message] = field(default_factory=list)
+    plain: Vectors | None = None
+    spelling: dict[str, Any] | None = None
+
+
+# Gives the vectors of workers' answers and of models' answers, none of which is empty; None where
+# there are no models. Raises `BackendError`.
+EmbedTexts = Callable[[Sequence[str], Sequence[str] | None], Embedded]
+
+
+def embed(
+    parameters: AqerParameters,
+    answers: Sequence[str],
+    model_answers: Sequence[str] | None,
+    progress: Progress | None = None,
+) -> Embedded:
+    """Embed answers with the embedder that `parameters` name; every text must be non-empty.
+
+    Raises `BackendError`.
+    """
+    precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
+    embedder = get_embedder(parameters.embedder, precision)
+    total = len(answers) + len(model_answers or ())
+
+    def told(after: int) -> Callable[[int, int], None] | None:
+        return progress and (lambda done, _: progress("embedding", after + done, total))
+
+    embedder.fit(answers)
+    vectors = embedder.embed(answers, told(0))
+    cut = embedder.n_truncated_
+    of_models = None
+    if model_answers is not None:
+        of_models = embedder.embed(model_answers, told(len(answers)))
+        cut += embedder.n_truncated_
+    info = embedder.describe()
+    found = [
+        truncation_warning(cut, info),
+        language_warning([*answers, *(model_answers or ())], info),
+    ]
+    return Embedded(vectors, of_models, info, [warning for warning in found if warning])
+
+
+def truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
+    """Return a warning if some answers are longer than what the model reads."""
+    if not cut:
+        return None
+    values = {"answers": int(cut), "tokens": info.max_length, "model": info.model}
+    return Message("truncated", values)
+
+
+def entailment_scores(
+    name: str,
+    texts: Sequence[str],
+    questions: Sequence[Hashable],
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Return (N,) the mean probability that the other answers to its question entail each answer.
+
+    NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
+    """
+    model = EntailmentModel.load(name)
+    of_question: dict[Hashable, list[int]] = {}
+    for row, question in enumerate(questions):
+        of_question.setdefault(question, []).append(row)
+    pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]
+    found = model.probabilities(
+        [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
+        progress and (lambda done, total: progress("entailment", done, total)),
+    )
+    hypotheses = np.array([hypothesis for _, hypothesis in pairs], dtype=np.int64)
+    count = np.bincount(hypotheses, minlength=len(texts))
+    total = np.bincount(hypotheses, weights=found, minlength=len(texts))
+    return ratio(total, count)
+
+
+def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
+    """Return the vectors of the answers with a text, and one for every answer of a model.
+
+    Rows of models' answers without a text are zeros, which are never read. With a language for the
+    spelling the vectors are those of the corrected texts, and those of the workers' answers as
+    written stand beside them.
+    """
+    language = given.parameters.spelling
+    texts: Sequence[str] = given.answered.texts
+    of_models: Sequence[str] | None = None
+    spoken: list[int] = []
+    if given.models is not None:
+        statuses = given.models.statuses
+        spoken = [row for row, status in enumerate(statuses) if status is AnswerStatus.TEXT]
+        of_models = given.models.with_text().texts
+    if language is None:
+        found = embed(texts, of_models)
+    else:
+        n = len(texts)
+        both, done = corrected([*texts, *(of_models or ())], language)
+        plain = embed(texts, None).answers
+        found = embed(both[:n], None if of_models is None else both[n:])
+        found = replace(found, plain=plain, spelling=done)
+    if given.models is None:
+        return found
+    assert found.models is not None
+    return replace(found, models=_spread(found.models, spoken, len(given.models)))
+
+
+def _spread(vectors: Vectors, rows: list[int], count: int) -> Vectors:
+    """Put the vectors of some rows among `count` rows, zeros elsewhere."""
+    if len(rows) == count:
+        return vectors
+    if isinstance(vectors, np.ndarray):
+        spread = np.zeros((count, vectors.shape[1]), dtype=vectors.dtype)
+        spread[rows] = vectors
+        return spread
+    selector = sparse.csr_array(
+        (np.ones(len(rows), dtype=vectors.dtype), (rows, np.arange(len(rows)))),
+        shape=(count, len(rows)),
+    )
+    return selector @ vectors

@@ -1,0 +1,1 @@
+"""The consensus of people, of language models and of both together, compared."""

@@ -1,0 +1,43 @@
+"""Arguments and help of ``evaluate panels``."""
+
+from __future__ import annotations
+
+import argparse
+
+from evaluation.kinds.answer_files import (
+    add_answers,
+    add_columns,
+    add_keep_thinking,
+    add_models,
+    add_output,
+)
+from evaluation.kinds.kind import Evaluation
+
+EPILOG = """\
+Three panels make exemplary answers by AQER: people, models, both together; a fourth is people
+without the workers whom an alarm flags as answering like a model. Two random halves of the people
+show how far apart panels of one kind are. Every model is scored by each panel, without its own
+share.
+
+Written into DIR: panels.csv, panel_distances.csv, panel_models.csv, panel_questions.csv,
+summary.json. platform/docs/data-formats.md says what is in them.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command that are not options of the run type."""
+    add_answers(parser)
+    add_models(parser, required=True)
+    add_keep_thinking(parser)
+    add_output(parser)
+    add_columns(parser)
+
+
+EVALUATE = Evaluation(
+    help="the consensus of people, of models and of both, compared",
+    description="Compare the consensus of people, of models and of both together.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run="evaluation.crowd_vs_llm.commands.evaluate",
+)

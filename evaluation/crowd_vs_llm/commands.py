@@ -1,0 +1,86 @@
+"""Text output of ``evaluate panels`` and ``run panels``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.exchange import OutputFolder
+from evaluation.crowd_vs_llm.files import PanelsRequest, compare_files
+from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.summary import PanelsSummary
+from evaluation.kinds.kind import Progress
+from evaluation.models import LanguageModel, Run
+from evaluation.options import TERMINAL
+from evaluation.words.console import text_table
+from evaluation.words.message import counted
+
+
+def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+    """Compare panels from files, write the tables, and return the text to print."""
+    request = PanelsRequest(
+        answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
+        models=arguments["models"],
+        keep_thinking=arguments["keep_thinking"],
+        columns=arguments["columns"],
+        parameters=parameters,
+        output=arguments["output"],
+    )
+    with OutputFolder(request.output) as folder:
+        comparison = compare_files(request, progress)
+        comparison.write(folder)
+    warnings = [f"Warning: {warning}" for warning in comparison.warnings]
+    return "\n\n".join([format_summary(comparison.summary), *warnings, f"Files: {request.output}"])
+
+
+PANEL = ("panel", "people", "models", "answers", "dispersion", "agreement", "models' votes")
+DISTANCE = ("panels", "questions", "cosine", "low", "high", "least", "rank r", "swapped")
+STANDING = ("model", "panel", "score", "rank")
+
+
+def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = None) -> str:
+    """Return counts, messages, and tables of panels, distances and models.
+
+    `names` are the names of models by public id; None where the summary has names.
+    """
+    panels = [
+        (
+            *(panel.name, panel.people, panel.models, panel.answers, panel.dispersion),
+            *(panel.agreement, panel.model_share),
+        )
+        for panel in summary.panels
+    ]
+    distances = [
+        (
+            *(f"{row.first}, {row.second}", row.questions, row.cosine, row.low, row.high),
+            *(row.least, row.spearman_models, f"{row.swapped} of {row.model_pairs}"),
+        )
+        for row in summary.distances
+    ]
+    standings = [
+        ((names or {}).get(row.model, row.model), row.panel, row.score, row.rank)
+        for row in summary.standings
+    ]
+    counts = (
+        f"{counted(summary.answers, 'answer')} of {counted(summary.workers, 'worker')} and "
+        f"{summary.model_answers:,} of {counted(summary.models, 'model')} to "
+        f"{counted(summary.questions, 'question')}"
+    )
+    return "\n\n".join(
+        [
+            counts,
+            "\n".join(TERMINAL.all_said(summary.messages)),
+            text_table(PANEL, panels),
+            text_table(DISTANCE, distances),
+            text_table(STANDING, standings),
+        ]
+    )
+
+
+def format_run(run: Run) -> str:
+    """Return the text that ``run panels`` prints about a finished run."""
+    summary = PanelsSummary.of(run.summary)
+    ids = {row.model for row in summary.standings}
+    known = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
+    return format_summary(summary, {str(public): name for public, name in known})

@@ -1,0 +1,152 @@
+"""Files of ``evaluate panels``: read answers of workers and models, compare, write the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import (
+    AnswerFile,
+    ColumnNames,
+    InputError,
+    ModelAnswerFile,
+    OutputFolder,
+    read_model_answers,
+)
+from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.backends import parse_spec
+from evaluation.consensus.inputs import choose
+from evaluation.consensus.signatures import combined_hash
+from evaluation.consensus.vectors import Progress
+from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.comparison import (
+    NoModelsError,
+    PanelComparison,
+    QuestionRow,
+    compute_comparison,
+)
+from evaluation.crowd_vs_llm.run.summary import Distance, PanelAbout, PanelsSummary, Standing
+from evaluation.files.answers import (
+    answers_of,
+    model_answers_of,
+    read_people,
+    refuse_nothing,
+    vectors_from,
+)
+from evaluation.files.metrics import refuse_to_replace
+from evaluation.options import TERMINAL
+
+PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
+QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
+FILES = (PANELS, DISTANCES, MODELS, QUESTIONS, SUMMARY)
+QUESTION_COLUMNS = tuple(field.name for field in fields(QuestionRow))[:9]
+BEST_RESPONSE_COLUMNS = ("best_of_people", "best_of_models", "best_of_both")
+
+
+@dataclass(frozen=True)
+class PanelsRequest:
+    """Input files, options and the output folder of a comparison of panels."""
+
+    answers: Path
+    models: Path
+    columns: ColumnNames
+    parameters: PanelsParameters
+    output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
+    keep_thinking: bool = False
+
+
+@dataclass(frozen=True)
+class FileComparison:
+    """Comparison of panels from files; `input_hashes` are SHA-256 by the name of the input."""
+
+    comparison: PanelComparison
+    summary: PanelsSummary
+    answers: AnswerFile
+    models: ModelAnswerFile
+    input_hashes: dict[str, str]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about both files and the comparison, as sentences."""
+        return TERMINAL.all_said(
+            [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
+        )
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write all tables and summary.json into a folder."""
+        summary = self.summary
+        folder.write_csv(PANELS, _list_fields(PanelAbout), map(astuple, summary.panels))
+        folder.write_csv(DISTANCES, _list_fields(Distance), map(astuple, summary.distances))
+        folder.write_csv(MODELS, _list_fields(Standing), map(astuple, summary.standings))
+        columns = (*QUESTION_COLUMNS, *BEST_RESPONSE_COLUMNS)
+        folder.write_csv(QUESTIONS, columns, self._build_question_cells())
+        folder.write_json(SUMMARY, self._build_summary())
+
+    def _build_question_cells(self) -> Iterator[tuple[object, ...]]:
+        """Yield one row for each question, the least similar exemplary answers first."""
+        inputs = self.comparison.inputs
+        people = dict(zip(inputs.answered.keys, inputs.answered.texts, strict=True))
+        replies = inputs.models
+        models = dict(zip(replies.keys, replies.texts, strict=True)) if replies else {}
+        for row in self.comparison.build_question_rows():
+            both = models if row.nearest_both_is_model else people
+            yield (
+                *(getattr(row, name) for name in QUESTION_COLUMNS),
+                *(people.get(row.nearest_people), models.get(row.nearest_models)),
+                both.get(row.nearest_both),
+            )
+
+    def _build_summary(self) -> dict[str, Any]:
+        """Return the content of summary.json."""
+        summary, input_hash = self.summary, combined_hash(self.input_hashes.values())
+        plain = summary.as_dict()
+        return {
+            "signature": self.comparison.build_signature(input_hash),
+            "parameters": self.comparison.parameters.as_dict(),
+            "counts": dict(summary.shown_counts()),
+            "flagged_workers": [str(worker) for worker in self.comparison.flagged],
+            "said": TERMINAL.all_said(summary.messages),
+            "alikeness": plain["alikeness"],
+            "warnings": self.warnings,
+            "embedding": plain["embedding"],
+            "versions": plain["versions"],
+            "input_hash": input_hash,
+            "input_hashes": self.input_hashes,
+        }
+
+
+def compare_files(request: PanelsRequest, progress: Progress | None = None) -> FileComparison:
+    """Read two files and compare the panels; writes nothing.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its content cannot be used.
+    BackendError
+        The answers cannot be embedded.
+    """
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
+    answers = read_people(request.answers, request.columns, request.duplicates)
+    models = read_model_answers(request.models, request.columns, request.keep_thinking)
+    inputs = choose(request.parameters.grading(), answers_of(answers), model_answers_of(models))
+    refuse_nothing(answers, inputs)
+    embed_texts, vector_hashes = vectors_from(inputs, answers, models)
+    try:
+        comparison = compute_comparison(request.parameters, inputs, embed_texts, progress)
+    except NoModelsError:
+        raise InputError.single(
+            models.name,
+            "no model has answered with a text",
+            "Give answers of models: a panel of models needs at least one.",
+        ) from None
+    hashes = {**answers.hashes, "models": models.sha256, **vector_hashes}
+    return FileComparison(comparison, comparison.summarize(), answers, models, hashes)
+
+
+def _list_fields(row: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(row))

@@ -1,0 +1,25 @@
+"""Options of a comparison of panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
+from evaluation.options import Whole, option
+
+
+@dataclass(frozen=True)
+class PanelsParameters(CrowdParameters):
+    """Options of grading each panel, and the number of bootstrap draws."""
+
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the intervals.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(0, OF_GRADING["seed"])

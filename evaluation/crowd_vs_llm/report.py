@@ -1,0 +1,251 @@
+"""Report and tables of a finished comparison of panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+from annotations.models import Question, Response
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.crowd_vs_llm.methods import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
+from evaluation.crowd_vs_llm.run.summary import (
+    Alikeness,
+    Distance,
+    PanelAbout,
+    PanelsSummary,
+    Standing,
+)
+from evaluation.crowd_vs_llm.storage import QUESTIONS
+from evaluation.models import LanguageModel, LLMResponse, Run, RunData
+from evaluation.options import SITE
+from evaluation.reports.spreadsheet import Table
+from evaluation.words.reasons import in_words
+
+QUESTIONS_SHOWN = 10
+PANEL_NAMES = {
+    PEOPLE: "people",
+    UNFLAGGED: "people who do not answer like a model",
+    MODELS: "models",
+    BOTH: "people and models",
+    HALVES[0]: "a half of the people",
+    HALVES[1]: "the other half",
+}
+"""Displayed names of panels."""
+RANKED = (PEOPLE, MODELS, BOTH, UNFLAGGED)
+
+PANEL_COLUMNS = (
+    *("panel", "people", "models", "answers", "questions", "dispersion", "agreement"),
+    "model_share",
+)
+DISTANCE_COLUMNS = (
+    *("first", "second", "questions", "cosine", "low", "high", "median", "least"),
+    *("spearman_models", "kendall_models", "swapped", "models", "spearman_people", "people"),
+)
+STANDING_COLUMNS = ("panel", "model", "score", "n", "rank", "reason")
+QUESTION_COLUMNS = (
+    *("question", "n_people", "n_models", "people_and_models", "people_and_both"),
+    *("models_and_both", "dispersion_people", "dispersion_models", "dispersion_both"),
+)
+
+
+@dataclass(frozen=True)
+class ModelUnderPanels:
+    """A model and its scores under each panel, in the order of the report's `ranked`."""
+
+    model: str
+    name: str
+    standings: list[Standing | None]
+
+    @property
+    def why(self) -> str:
+        """Why a score is missing, as a phrase; "" if none is missing."""
+        reasons = [row.reason for row in self.standings if row and row.score is None]
+        return in_words(reasons[0]) if reasons else ""
+
+
+@dataclass(frozen=True)
+class PanelQuestion:
+    """A question with the best response of each panel.
+
+    `text` and the best responses are shortened; "" if a panel has none.
+    """
+
+    question: UUID
+    name: str
+    text: str
+    n_people: int
+    n_models: int
+    people_and_models: float | None
+    dispersion_people: float | None
+    dispersion_models: float | None
+    of_people: str
+    of_models: str
+    of_both: str
+
+
+@dataclass(frozen=True)
+class PanelsReport:
+    """Comparison of the consensus of workers, of models and of both.
+
+    Attributes
+    ----------
+    said : results as sentences.
+    cautions : limits of a panel of models, as sentences.
+    workers, flagged : number of workers, and of those flagged as answering like a model.
+    panels, distances : each panel, and comparisons of two.
+    ranked : names of the panels that score models.
+    models : highest score under the panel of workers first.
+    alikeness : difference of models' and workers' agreement.
+    """
+
+    renamed_keys: ClassVar = {"said": "messages"}
+
+    said: list[str]
+    cautions: list[str]
+    workers: int
+    flagged: int
+    panels: list[PanelAbout]
+    distances: list[Distance]
+    ranked: list[str]
+    models: list[ModelUnderPanels]
+    alikeness: Alikeness
+
+
+def build_report(run: Run) -> PanelsReport:
+    """Return the report of a finished run, by one query."""
+    summary = PanelsSummary.of(run.summary)
+    names = _load_model_names(summary)
+    ranked = [name for name in RANKED if summary.find_panel(name)]
+    standing = {(row.model, row.panel): row for row in summary.standings}
+    models = [
+        ModelUnderPanels(model, name, [standing.get((model, panel)) for panel in ranked])
+        for model, name in names.items()
+    ]
+    models.sort(key=_build_sort_key)
+    return PanelsReport(
+        said=[SITE.said(message) for message in summary.messages],
+        cautions=[SITE.said(message) for message in summary.cautions],
+        workers=summary.workers,
+        flagged=summary.flagged,
+        panels=list(summary.panels),
+        distances=list(summary.distances),
+        ranked=ranked,
+        models=models,
+        alikeness=summary.alikeness,
+    )
+
+
+def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQuestion]:
+    """Return the `size` questions with the least similar exemplary answers of workers and models.
+
+    Four queries.
+    """
+    rows = [row for row in _load_rows(run) if row["people_and_models"] is not None][:size]
+    questions = {
+        str(public): (name, text)
+        for public, name, text in Question.objects.filter(
+            version=run.version_id, public_id__in=[row["question"] for row in rows]
+        ).values_list("public_id", "external_id", select_beginning("text"))
+    }
+    # The best response of both is a worker's or a model's, so its text is in one of two tables.
+    both_is_model = {row["nearest_both"]: row["nearest_both_is_model"] for row in rows}
+    people = _load_texts(
+        Response.objects,
+        [row["nearest_people"] for row in rows]
+        + [key for key, m in both_is_model.items() if not m],
+    )
+    models = _load_texts(
+        LLMResponse.objects,
+        [row["nearest_models"] for row in rows] + [key for key, m in both_is_model.items() if m],
+    )
+    return [
+        PanelQuestion(
+            question=UUID(row["question"]),
+            name=questions[row["question"]][0],
+            text=shorten_text(questions[row["question"]][1]),
+            n_people=row["n_people"],
+            n_models=row["n_models"],
+            people_and_models=row["people_and_models"],
+            dispersion_people=row["dispersion_people"],
+            dispersion_models=row["dispersion_models"],
+            of_people=people.get(row["nearest_people"], ""),
+            of_models=models.get(row["nearest_models"], ""),
+            of_both=(models if row["nearest_both_is_model"] else people).get(
+                row["nearest_both"], ""
+            ),
+        )
+        for row in rows
+        if row["question"] in questions
+    ]
+
+
+def build_panels_table(run: Run) -> Table:
+    """Return the table of panels."""
+    panels = PanelsSummary.of(run.summary).panels
+    return Table(PANEL_COLUMNS, (tuple(panel.__dict__.values()) for panel in panels))
+
+
+def build_distances_table(run: Run) -> Table:
+    """Return the table of comparisons of two panels."""
+    distances = PanelsSummary.of(run.summary).distances
+    return Table(DISTANCE_COLUMNS, (tuple(distance.__dict__.values()) for distance in distances))
+
+
+def build_standings_table(run: Run) -> Table:
+    """Return the table of models under each panel."""
+    summary = PanelsSummary.of(run.summary)
+    names = _load_model_names(summary)
+    return Table(
+        STANDING_COLUMNS,
+        (
+            (row.panel, names.get(row.model, ""), row.score, row.n, row.rank, row.reason)
+            for row in summary.standings
+        ),
+    )
+
+
+def build_questions_table(run: Run) -> Table:
+    """Return the table of questions, the least similar exemplary answers first."""
+    return Table(QUESTION_COLUMNS, _build_question_cells(run))
+
+
+def _build_question_cells(run: Run) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of each question, with its external id as name."""
+    names = {
+        str(public): name
+        for public, name in Question.objects.filter(version=run.version_id).values_list(
+            "public_id", "external_id"
+        )
+    }
+    for row in _load_rows(run):
+        yield (names.get(row["question"], ""), *(row[column] for column in QUESTION_COLUMNS[1:]))
+
+
+def _load_rows(run: Run) -> list[dict[str, Any]]:
+    data = RunData.objects.filter(run=run, name=QUESTIONS).values_list("data", flat=True).first()
+    return data or []
+
+
+def _load_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
+    """Return shortened texts of answers by primary key; withdrawn answers are absent."""
+    texts = rows.filter(pk__in=[key for key in keys if key is not None]).values_list(
+        "pk", select_beginning("text", ANSWER_SHOWN)
+    )
+    return {key: shorten_text(text, ANSWER_SHOWN) for key, text in texts}
+
+
+def _load_model_names(summary: PanelsSummary) -> dict[str, str]:
+    """Return names of models by public id in the order of the summary; deleted ones are absent."""
+    ids = list(dict.fromkeys(row.model for row in summary.standings))
+    known = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
+    names = {str(public): name for public, name in known}
+    return {model: names[model] for model in ids if model in names}
+
+
+def _build_sort_key(model: ModelUnderPanels) -> tuple[bool, float]:
+    """Return a sort key: highest score under the first panel first, models without one last."""
+    first = model.standings[0] if model.standings else None
+    score = first.score if first else None
+    return score is None, -(score or 0.0)

@@ -1,0 +1,1 @@
+"""Compares panels on plain records: `comparison` makes them, `summary` is what a run stores."""

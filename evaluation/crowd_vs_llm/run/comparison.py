@@ -1,0 +1,426 @@
+"""Comparison of panels: fit them on answers of workers and models, and summarize the differences.
+
+It has no database access: a run and a command on files both call `compute_comparison`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from annotations.exchange import AnswerStatus
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.signatures import versions
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
+from evaluation.crowd_vs_llm.methods import (
+    BOTH,
+    HALVES,
+    MODELS,
+    PEOPLE,
+    UNFLAGGED,
+    Panel,
+    PanelAnswers,
+    PanelPair,
+    compare_panel_pair,
+    compute_panels,
+    compute_row_cosines,
+)
+from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.summary import (
+    VERSION,
+    Alikeness,
+    Distance,
+    PanelAbout,
+    PanelsSummary,
+    Standing,
+)
+from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of
+from evaluation.grading.crowd import ModelColumns, labels_of
+from evaluation.methods.cells import Floats
+from evaluation.methods.inference.comparison import compare_models, significant_ranks
+from evaluation.methods.inference.paired import bootstrap_mean_difference, permutation_p_value
+from evaluation.methods.undefined import or_none
+from evaluation.options import signed
+from evaluation.options.parameters import SHORT
+from evaluation.words.message import Message
+
+# Workers of this kind of alarm are left out of the panel of unflagged people.
+MODEL_LIKE = "model_like"
+SHOWN = (PEOPLE, MODELS, BOTH)
+
+
+class NoModelsError(ValueError):
+    """No model answered a question with a text, so there is no panel of models."""
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """Comparison of the panels on one question; None where a panel has no answer to it.
+
+    `people_and_models`, `people_and_both` and `models_and_both` are cosines of the exemplary
+    answers. `nearest_...` are the keys of each panel's best response. The one of both is the key of
+    a model's answer if `nearest_both_is_model`, else of a worker's.
+    """
+
+    question: Any
+    n_people: int
+    n_models: int
+    people_and_models: float | None
+    people_and_both: float | None
+    models_and_both: float | None
+    dispersion_people: float | None
+    dispersion_models: float | None
+    dispersion_both: float | None
+    nearest_people: Any
+    nearest_models: Any
+    nearest_both: Any
+    nearest_both_is_model: bool
+
+
+@dataclass(frozen=True)
+class PanelComparison:
+    """Panels of one set of answers, compared.
+
+    Attributes
+    ----------
+    inputs : the answers of workers and models.
+    panels : by name.
+    pairs : comparisons of every two panels of interest.
+    respondents : ids of `n_people` workers, then of models, by code.
+    questions : ids of the questions, by code.
+    rows : whether each embedded answer is a model's, and its position among those.
+    flagged : ids of the workers with the alarm that they answer like a model.
+    """
+
+    inputs: GradingInput
+    parameters: PanelsParameters
+    embedded: Embedded
+    panels: Mapping[str, Panel]
+    pairs: list[PanelPair]
+    respondents: list[Any]
+    n_people: int
+    questions: list[Any]
+    rows: list[tuple[bool, int]]
+    flagged: list[Any]
+
+    @property
+    def warnings(self) -> list[Message]:
+        """Warnings of the embedding and cautions about panels of models."""
+        return [*self.embedded.warnings, *self.summarize().cautions]
+
+    def build_signature(self, input_hash: str) -> str:
+        """Return the signature: parameters, embedding, hash of the inputs, and version."""
+        info = self.embedded.info
+        parts = {
+            **signed(self.parameters),
+            "embedder": info.model,
+            "revision": info.revision,
+            "precision": info.precision,
+            "inputs": input_hash[:SHORT],
+            "version": metadata.version("crowdgrade"),
+        }
+        return "|".join(["panels", *(f"{name}:{value}" for name, value in parts.items())])
+
+    def summarize(self) -> PanelsSummary:
+        """Return the summary to store; models are identified by their ids as text."""
+        models = self.inputs.models
+        info = self.embedded.info
+        return PanelsSummary(
+            version=VERSION,
+            answers=len(self.inputs.answered),
+            workers=self.n_people,
+            questions=len(self.questions),
+            models=len(self.respondents) - self.n_people,
+            model_answers=0 if models is None else len(models),
+            flagged=len(self.flagged),
+            panels=tuple(_describe_panel(panel, self.n_people) for panel in self.panels.values()),
+            distances=tuple(self._summarize_pair(pair) for pair in self.pairs),
+            standings=tuple(self._rank_models()),
+            alikeness=self._compare_agreement(),
+            embedding={key: v for key, v in info.as_dict().items() if key != "versions"},
+            versions=versions(info.versions),
+        )
+
+    def build_question_rows(self) -> list[QuestionRow]:
+        """Return a row for every question, the least similar exemplary answers first."""
+        people, models, both = (self.panels[name] for name in SHOWN)
+        cosines = [
+            _compare_exemplars(first, second)
+            for first, second in ((people, models), (people, both), (models, both))
+        ]
+        # Questions without a cosine come last.
+        order = np.argsort(np.where(np.isnan(cosines[0]), np.inf, cosines[0]), kind="stable")
+        return [
+            QuestionRow(
+                self.questions[index],
+                int(people.n_answers[index]),
+                int(models.n_answers[index]),
+                or_none(cosines[0][index]),
+                or_none(cosines[1][index]),
+                or_none(cosines[2][index]),
+                or_none(people.dispersion[index]),
+                or_none(models.dispersion[index]),
+                or_none(both.dispersion[index]),
+                self._find_best_response(people, index)[1],
+                self._find_best_response(models, index)[1],
+                self._find_best_response(both, index)[1],
+                self._find_best_response(both, index)[0],
+            )
+            for index in order.tolist()
+        ]
+
+    def _find_best_response(self, panel: Panel, question: int) -> tuple[bool, Any]:
+        """Return whether a panel's best response is a model's, and its key; None without one."""
+        row = int(panel.nearest[question])
+        if row < 0:
+            return False, None
+        is_model, position = self.rows[row]
+        answers = self.inputs.models if is_model else self.inputs.answered
+        assert answers is not None
+        return is_model, answers.keys[position]
+
+    def _summarize_pair(self, pair: PanelPair) -> Distance:
+        """Return the mean cosine of two panels' exemplary answers with its bootstrap interval."""
+        known = pair.cosines[~np.isnan(pair.cosines)]
+        mean = bootstrap_mean_difference(
+            known, np.zeros(len(known)), None, self.parameters.bootstrap, 0.95, self.parameters.seed
+        )
+        return Distance(
+            first=pair.first,
+            second=pair.second,
+            questions=len(known),
+            cosine=mean.difference,
+            # The bootstrap interval is symmetric and can exceed the range of a cosine.
+            low=None if mean.low is None else max(-1.0, mean.low),
+            high=None if mean.high is None else min(1.0, mean.high),
+            median=float(np.median(known)) if len(known) else None,
+            least=float(known.min()) if len(known) else None,
+            spearman_models=pair.spearman_models,
+            kendall_models=pair.kendall_models,
+            swapped=pair.swapped,
+            models=pair.n_models,
+            spearman_people=pair.spearman_people,
+            people=pair.n_people,
+        )
+
+    def _rank_models(self) -> list[Standing]:
+        """Return each model's score and rank under each panel but the halves.
+
+        A model has no rank without a score or with an answer that could not be fetched.
+        """
+        standings: list[Standing] = []
+        names = [str(respondent) for respondent in self.respondents[self.n_people :]]
+        with_error = _find_models_with_errors(self.inputs)
+        for panel in self.panels.values():
+            if panel.name in HALVES:
+                continue
+            scores = panel.scores[self.n_people :]
+            means = panel.compute_means()[self.n_people :]
+            ranked = [
+                index
+                for index, name in enumerate(names)
+                if not np.isnan(means[index]) and name not in with_error
+            ]
+            ranked_names = [names[index] for index in ranked]
+            pairs = compare_models(
+                scores[ranked], ranked_names, n_draws=0, seed=self.parameters.seed
+            )
+            ranks = {rank.model: rank for rank in significant_ranks(pairs, ranked_names)}
+            for index, name in enumerate(names):
+                rank = ranks.get(name)
+                reason = rank.reason if rank else "missing_answers"
+                if np.isnan(means[index]):
+                    reason = "no_exemplar"
+                n = int(np.count_nonzero(~np.isnan(scores[index])))
+                score, place = or_none(means[index]), rank.rank if rank else None
+                standings.append(Standing(panel.name, name, score, n, place, reason))
+        return standings
+
+    def _compare_agreement(self) -> Alikeness:
+        """Return the mean difference of models' and workers' agreement, paired by question."""
+        a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
+        seed = self.parameters.seed
+        mean = bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
+        test = permutation_p_value(a, b, seed=seed)
+        return Alikeness(mean.difference, mean.low, mean.high, test.p_value, mean.n)
+
+
+def compute_comparison(
+    parameters: PanelsParameters,
+    inputs: GradingInput,
+    embed_texts: EmbedTexts | None = None,
+    progress: Progress | None = None,
+) -> PanelComparison:
+    """Fit the panels on answers of workers and models, and compare them.
+
+    Parameters
+    ----------
+    inputs : answers selected with `parameters.grading()`.
+    embed_texts : returns the vectors; None takes the embedder of the parameters.
+    progress : called with stage, number done, and total.
+
+    Raises
+    ------
+    NoModelsError
+        No model answered with a text.
+    BackendError
+        The answers cannot be embedded.
+    """
+    if inputs.models is None or not len(inputs.models.with_text()):
+        raise NoModelsError
+    grading = parameters.grading()
+    embedded = vectors_of(inputs, embed_texts or partial(embed, grading, progress=progress))
+    flagged = _find_flagged_workers(parameters, inputs, embedded, progress)
+    if progress is not None:
+        progress("panels", 0, 1)
+    answers, respondents, questions, rows = _encode_answers(inputs, embedded)
+    n_people = answers.n_people
+    codes = {worker: code for code, worker in enumerate(respondents[:n_people])}
+    panels = {
+        panel.name: panel
+        for panel in compute_panels(
+            answers, grading.estimator, [codes[worker] for worker in flagged], parameters.seed
+        )
+    }
+    compared = [*combinations(SHOWN, 2), (PEOPLE, UNFLAGGED), HALVES]
+    pairs = [
+        compare_panel_pair(panels[first], panels[second], n_people)
+        for first, second in compared
+        if first in panels and second in panels
+    ]
+    if progress is not None:
+        progress("panels", 1, 1)
+    return PanelComparison(
+        inputs, parameters, embedded, panels, pairs, respondents, n_people, questions, rows, flagged
+    )
+
+
+def _find_flagged_workers(
+    parameters: PanelsParameters,
+    inputs: GradingInput,
+    embedded: Embedded,
+    progress: Progress | None,
+) -> list[Any]:
+    """Return the workers with a `MODEL_LIKE` alarm, in the order of their answers.
+
+    Alarms need a grading, so one AQER is fitted on all workers.
+    """
+    answers, model_answers = inputs.answered, inputs.models
+    assert model_answers is not None
+    assert embedded.models is not None
+    grading = parameters.grading()
+    aqer = grading.estimator().fit(
+        embedded.answers, labels_of(answers.workers), labels_of(answers.questions)
+    )
+    graded = GradedAnswers(
+        answers.texts,
+        answers.workers,
+        answers.questions,
+        embedded.answers,
+        ModelColumns(
+            model_answers.models,
+            model_answers.questions,
+            model_answers.statuses,
+            embedded.models,
+        ),
+    )
+    alarms = alarms_of(grading, aqer, graded, progress, inputs.model_names)
+    flagged = {
+        worker for alarm in alarms.found if alarm.kind == MODEL_LIKE for worker in alarm.workers
+    }
+    return [worker for worker in dict.fromkeys(answers.workers) if worker in flagged]
+
+
+def _encode_answers(
+    inputs: GradingInput, embedded: Embedded
+) -> tuple[PanelAnswers, list[Any], list[Any], list[tuple[bool, int]]]:
+    """Return the answers as codes, ids of respondents and questions by code, and the rows.
+
+    A row is whether the answer is a model's, and its position among the answers of that sort.
+    """
+    answers, model_answers = inputs.answered, inputs.models
+    assert model_answers is not None
+    assert embedded.models is not None
+    people, models = list(dict.fromkeys(answers.workers)), list(dict.fromkeys(model_answers.models))
+    worker_codes = {worker: code for code, worker in enumerate(people)}
+    model_codes = {name: len(people) + code for code, name in enumerate(models)}
+    questions = list(dict.fromkeys([*answers.questions, *model_answers.questions]))
+    question_codes = {question: code for code, question in enumerate(questions)}
+    texts = [
+        index for index, status in enumerate(model_answers.statuses) if status is AnswerStatus.TEXT
+    ]
+    empty = [
+        index
+        for index, status in enumerate(model_answers.statuses)
+        if status is not AnswerStatus.TEXT and not status.is_missing
+    ]
+    worker_vectors, model_vectors = (
+        embedded.answers,
+        embedded.models[np.array(texts, dtype=np.int64)],
+    )
+    # TF-IDF vectors are sparse, all others dense.
+    if isinstance(worker_vectors, np.ndarray) and isinstance(model_vectors, np.ndarray):
+        vectors: Any = np.concatenate([worker_vectors, model_vectors])
+    else:
+        vectors = sparse.vstack(
+            [sparse.csr_array(worker_vectors), sparse.csr_array(model_vectors)], format="csr"
+        )
+    respondent = [worker_codes[worker] for worker in answers.workers]
+    respondent += [model_codes[model_answers.models[index]] for index in texts]
+    question = [question_codes[name] for name in answers.questions]
+    question += [question_codes[model_answers.questions[index]] for index in texts]
+    encoded = PanelAnswers(
+        vectors,
+        np.array(respondent, dtype=np.int64),
+        np.array(question, dtype=np.int64),
+        len(people),
+        len(models),
+        len(questions),
+        np.array([model_codes[model_answers.models[index]] for index in empty], dtype=np.int64),
+        np.array(
+            [question_codes[model_answers.questions[index]] for index in empty], dtype=np.int64
+        ),
+    )
+    rows = [(False, index) for index in range(len(answers))] + [(True, index) for index in texts]
+    return encoded, [*people, *models], questions, rows
+
+
+def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
+    """Return the numbers of a panel to store: members, answers, dispersion, agreement."""
+    return PanelAbout(
+        name=panel.name,
+        people=int(panel.members[:n_people].sum()),
+        models=int(panel.members[n_people:].sum()),
+        answers=int(panel.n_answers.sum()),
+        questions=int(np.count_nonzero(panel.n_answers)),
+        dispersion=_compute_mean(panel.dispersion),
+        agreement=_compute_mean(panel.agreement),
+        model_share=or_none(panel.model_share),
+    )
+
+
+def _compare_exemplars(first: Panel, second: Panel) -> Floats:
+    """Return (Q,) cosines of two panels' exemplary answers; NaN where a panel has none."""
+    both = (first.n_answers > 0) & (second.n_answers > 0)
+    return np.where(both, compute_row_cosines(first.exemplars, second.exemplars), np.nan)
+
+
+def _find_models_with_errors(inputs: GradingInput) -> set[str]:
+    """Return the models with an answer that could not be fetched."""
+    model_answers = inputs.models
+    assert model_answers is not None
+    pairs = zip(model_answers.models, model_answers.statuses, strict=True)
+    return {str(model) for model, status in pairs if status.is_missing}
+
+
+def _compute_mean(values: Floats) -> float | None:
+    """Return the mean of the defined values; None without any."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

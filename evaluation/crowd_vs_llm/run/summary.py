@@ -1,0 +1,202 @@
+"""Summary of a comparison of panels: stored when a run ends, and read by reports and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.crowd_vs_llm.methods import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
+from evaluation.flow.stored import RunSummary
+from evaluation.words.message import Message
+
+VERSION = 1
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class PanelAbout:
+    """A panel: number of members and answers, dispersion and agreement.
+
+    Attributes
+    ----------
+    people, models : number of workers and of models in the panel.
+    questions : number of questions with an answer of the panel.
+    dispersion : mean over these questions; None without one.
+    agreement : mean cosine of two answers to a question, over questions with two or more.
+    model_share : models' share of the votes, 0 to 1.
+    """
+
+    name: str
+    people: int
+    models: int
+    answers: int
+    questions: int
+    dispersion: float | None
+    agreement: float | None
+    model_share: float | None
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Comparison of two panels; see `PanelPair` for the rank correlations.
+
+    Attributes
+    ----------
+    questions : number of questions with an exemplary answer of both.
+    cosine, low, high : mean cosine of these exemplary answers, with its 95% bootstrap interval.
+    median, least : median and lowest cosine.
+    swapped : number of pairs of models that the panels order differently.
+    models, people : number of models and of workers in the rank correlations.
+    """
+
+    first: str
+    second: str
+    questions: int
+    cosine: float | None
+    low: float | None
+    high: float | None
+    median: float | None
+    least: float | None
+    spearman_models: float | None
+    kendall_models: float | None
+    swapped: int
+    models: int
+    spearman_people: float | None
+    people: int
+
+    @property
+    def model_pairs(self) -> int:
+        """Number of pairs of models."""
+        return self.models * (self.models - 1) // 2
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A model under a panel: mean score over `n` questions, and rank by significance (Holm).
+
+    `model` is a name in files and a public id in the database. `reason` says why there is no score
+    or no rank.
+    """
+
+    panel: str
+    model: str
+    score: float | None
+    n: int
+    rank: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Alikeness:
+    """Mean difference of models' and workers' agreement, paired by question; p by permutation."""
+
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    questions: int = 0
+
+
+@dataclass(frozen=True)
+class PanelsSummary(RunSummary):
+    """The summary of a comparison of panels.
+
+    Attributes
+    ----------
+    answers, workers, questions, models, model_answers : number of each.
+    flagged : number of workers with the alarm that they answer like a model.
+    embedding : how vectors were computed, as in a grading.
+    versions : of packages that influence the numbers.
+    """
+
+    answers: int = 0
+    workers: int = 0
+    questions: int = 0
+    models: int = 0
+    model_answers: int = 0
+    flagged: int = 0
+    panels: tuple[PanelAbout, ...] = ()
+    distances: tuple[Distance, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    alikeness: Alikeness = Alikeness()
+    embedding: Mapping[str, Any] | None = None
+    versions: Mapping[str, str] | None = None
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return the counts that the page of a run shows."""
+        names = ("answers", "workers", "questions", "models", "model_answers")
+        return {name: getattr(self, name) for name in names}
+
+    def find_panel(self, name: str) -> PanelAbout | None:
+        """Return the panel with this name; None without one."""
+        return next((panel for panel in self.panels if panel.name == name), None)
+
+    def find_distance(self, first: str, second: str) -> Distance | None:
+        """Return the comparison of two panels in either order; None if one is missing."""
+        pair = {first, second}
+        matches = (row for row in self.distances if {row.first, row.second} == pair)
+        return next(matches, None)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Messages about the results; the first compares models' and workers' consensus."""
+        messages: list[Message] = []
+        people_and_models, halves = self.find_distance(PEOPLE, MODELS), self.find_distance(*HALVES)
+        if people_and_models is not None and people_and_models.cosine is not None:
+            values = {"cosine": people_and_models.cosine, "questions": people_and_models.questions}
+            if halves is not None and halves.cosine is not None:
+                values["halves"] = halves.cosine
+                code = "closer" if people_and_models.cosine >= halves.cosine else "farther"
+                messages.append(Message(f"panels.{code}_than_halves", values))
+            else:
+                messages.append(Message("panels.distance", values))
+        if people_and_models is not None and people_and_models.spearman_models is not None:
+            code = "ranks_change" if people_and_models.swapped else "ranks_stay"
+            ranks = {
+                "spearman": people_and_models.spearman_models,
+                "swapped": people_and_models.swapped,
+                "pairs": people_and_models.model_pairs,
+            }
+            messages.append(Message(f"panels.{code}", ranks))
+        joint, moved = self.find_panel(BOTH), self.find_distance(PEOPLE, BOTH)
+        if joint is not None and moved is not None and moved.cosine is not None:
+            values = {"share": joint.model_share or 0.0, "cosine": moved.cosine}
+            messages.append(Message("panels.joint", values))
+        return [*messages, *self._describe_flagged()]
+
+    def _describe_flagged(self) -> list[Message]:
+        """Return the message about workers who answer like a model."""
+        if not self.flagged:
+            return [Message("panels.nobody_flagged")]
+        moved = self.find_distance(PEOPLE, UNFLAGGED)
+        if moved is None or moved.cosine is None:
+            return [Message("panels.all_flagged", {"workers": self.flagged})]
+        values = {
+            "workers": self.flagged,
+            "cosine": moved.cosine,
+            "swapped": moved.swapped,
+            "pairs": moved.model_pairs,
+        }
+        return [Message("panels.without_flagged", values)]
+
+    @property
+    def cautions(self) -> list[Message]:
+        """Messages about the limits of a panel of models."""
+        people, models, alike = self.find_panel(PEOPLE), self.find_panel(MODELS), self.alikeness
+        cautions = [Message("panels.models_copy")]
+        if (
+            people is not None
+            and models is not None
+            and people.agreement is not None
+            and models.agreement is not None
+            and alike.p_value is not None
+            and alike.difference is not None
+        ):
+            more = alike.p_value < SIGNIFICANT and alike.difference > 0
+            values = {"of_models": models.agreement, "of_people": people.agreement}
+            cautions.append(Message("panels.models_alike" if more else "panels.not_alike", values))
+        # Below 3 members AQER gives equal votes.
+        if self.models < 3:
+            cautions.append(Message("panels.few_models", {"models": self.models}))
+        return cautions

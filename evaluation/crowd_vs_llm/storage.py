@@ -1,0 +1,88 @@
+"""Run of a comparison of panels: load answers, compare, and store a summary and question rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from annotations.models import Question
+from evaluation.consensus.inputs import choose
+from evaluation.crowd_vs_llm.options import PanelsParameters
+from evaluation.crowd_vs_llm.run.comparison import (
+    NoModelsError,
+    PanelComparison,
+    compute_comparison,
+)
+from evaluation.crowd_vs_llm.run.summary import PanelsSummary
+from evaluation.models import LanguageModel, Run, RunData
+from evaluation.steps.answers import answers_of, model_answers_of
+from evaluation.steps.cache import embed_texts
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.outside import without_workers
+
+# Name of the stored rows of questions.
+QUESTIONS = "panel-questions"
+
+
+def compare_panels(turn: Turn) -> None:
+    """Execute a claimed run: compare the panels, store the rows, and end the run.
+
+    Raises
+    ------
+    RunInputError
+        The version has no answer or no answer of a model.
+    """
+    run = Run.objects.select_related("version").get(pk=turn.run_id)
+    parameters = load_parameters(run)
+    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
+    given = choose(parameters.grading(), answers, model_answers_of(run.version_id))
+    if not len(given.answered):
+        raise RunInputError("run.no_answer")
+    models = LanguageModel.objects.in_bulk(set(given.models.models) if given.models else ())
+    given = replace(given, model_names={key: str(model) for key, model in models.items()})
+    embed = partial(embed_texts, parameters.grading(), turn)
+    try:
+        comparison = compute_comparison(parameters, given, embed, turn.report)
+    except NoModelsError:
+        raise RunInputError("run.no_answer_of_a_model") from None
+    public = {str(key): str(model.public_id) for key, model in models.items()}
+    summary = _replace_model_keys(comparison.summarize(), public)
+    rows, input_hash = _build_question_rows(comparison), given.hash()
+    with turn.fenced():
+        # An attempt that was interrupted may have stored rows already.
+        RunData.objects.filter(run=run, name=QUESTIONS).delete()
+        RunData.objects.create(run=run, name=QUESTIONS, data=rows)
+        turn.end(
+            Ending(
+                comparison.build_signature(input_hash),
+                input_hash,
+                summary,
+                [warning.as_dict() for warning in comparison.warnings],
+            )
+        )
+
+
+def load_parameters(run: Run) -> PanelsParameters:
+    """Return the parameters of a run; those that an older run did not store have their default."""
+    stored: dict[str, Any] = run.parameters
+    try:
+        return PanelsParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def _replace_model_keys(summary: PanelsSummary, public: dict[str, str]) -> PanelsSummary:
+    """Replace the primary keys of models by their public ids."""
+    standings = tuple(replace(row, model=public[row.model]) for row in summary.standings)
+    return replace(summary, standings=standings)
+
+
+def _build_question_rows(comparison: PanelComparison) -> list[dict[str, Any]]:
+    """Return the rows of questions with public ids; answers keep their primary keys."""
+    ids = comparison.questions
+    public = dict(Question.objects.filter(pk__in=ids).values_list("pk", "public_id"))
+    return [
+        {**asdict(row), "question": str(public[row.question])}
+        for row in comparison.build_question_rows()
+    ]

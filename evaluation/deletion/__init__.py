@@ -1,0 +1,1 @@
+"""Deletion of sets, runs and models, erasure of people, undoing of imports."""

@@ -1,0 +1,1 @@
+"""REST views that delete, erase and undo."""

@@ -1,0 +1,1 @@
+"""Deletion in the background, some rows at a time."""

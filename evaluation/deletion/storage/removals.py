@@ -1,0 +1,200 @@
+"""Deleting and archiving sets, runs and language models, and the turn of all that is to go.
+
+A deletion is asked for in one short transaction that hides the thing at once and keeps who asked.
+Its rows then go in batches, each a transaction of its own, by whichever worker has time: SQLite is
+never locked for longer than one of them. In the end the audit says that it is done.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from annotations.models import AuditEntry, QuestionSet
+from evaluation.background import runs as lifecycle
+from evaluation.background.work import FOLLOW_SCORES
+from evaluation.deletion.storage import discarding, erasing, undoing
+from evaluation.deletion.storage.hanging import (
+    Hanging,
+    hanging_on_run,
+    hanging_on_set,
+    parts_of_run,
+    parts_of_set,
+)
+from evaluation.deletion.storage.record import (
+    ForbiddenRemovalError,
+    Went,
+    ask,
+    end,
+    known,
+    take_some,
+)
+from evaluation.models import LanguageModel, Removal, Run
+from evaluation.models.removals import IMPORT
+
+logger = logging.getLogger(__name__)
+
+QUESTION_SET, RUN = "question_set", "run"
+Thing = QuestionSet | Run | LanguageModel
+
+
+def hanging_on(thing: Thing) -> Hanging:
+    """Return what hangs on a set, a run or a model."""
+    if isinstance(thing, LanguageModel):
+        return discarding.hanging_on_model(thing)
+    return hanging_on_run(thing) if isinstance(thing, Run) else hanging_on_set(thing)
+
+
+@transaction.atomic
+def archive(thing: Thing, user_id: int) -> bool:
+    """Hide it from the lists; False if it was hidden before. Nothing is lost."""
+    return _marked(thing, user_id, AuditEntry.Action.ARCHIVE)
+
+
+@transaction.atomic
+def restore(thing: Thing, user_id: int) -> bool:
+    """Show it again; False if it was not hidden, or if it is being deleted."""
+    if being_deleted(thing):
+        return False
+    return _marked(thing, user_id, AuditEntry.Action.RESTORE)
+
+
+def being_deleted(thing: Thing) -> bool:
+    """Return whether somebody asked to delete it."""
+    return known(_kind(thing), thing) is not None
+
+
+@transaction.atomic
+def delete(thing: Thing, user_id: int) -> Removal:
+    """Ask for the deletion of a set, a run or a model: it is hidden at once, and gone soon.
+
+    Asked for again, it is the same one. Raises `ForbiddenRemovalError` where something that is kept
+    hangs on it.
+    """
+    kind = _kind(thing)
+    # Of several who ask at once the others wait here, and find what the first one asked for.
+    rows = type(thing)._default_manager.select_for_update(of=("self",))
+    list(rows.filter(pk=thing.pk).values_list("pk"))
+    if (before := known(kind, thing)) is not None:
+        return before
+    hanging = hanging_on(thing)
+    if not hanging.can_go:
+        raise ForbiddenRemovalError(hanging.obstacles)
+    type(thing)._default_manager.filter(pk=thing.pk).update(archived_at=timezone.now())
+    for run in _runs_of(thing):
+        lifecycle.cancel(run)  # whoever works on it finds its claim gone
+    return ask(
+        kind,
+        thing,
+        AuditEntry.Action.DELETE,
+        hanging,
+        name=name_of(thing),
+        owner_id=_owner(thing),
+        asked_by=user_id,
+    )
+
+
+def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Go on for some seconds with the oldest of what is to go; returns whether there was anything.
+
+    What has to wait for a run, and what fails, lets the next one go first; a failure is logged.
+    """
+    until = clock() + seconds
+    for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
+        step = STEPS.get(removal.kind, _step)
+        try:
+            went = step(removal)
+            if went == Went.WAITS:
+                continue
+            while went == Went.SOME and clock() < until:
+                went = step(removal)
+        except Exception:
+            # It is tried again at the next turn; the others and all runs go on.
+            logger.exception("removal %s of %s failed", removal.pk, removal.kind)
+            continue
+        return True
+    return False
+
+
+def _step(removal: Removal) -> Went:
+    """Delete some rows of a set or a run; what is done in the end is kept in the audit."""
+    is_run = removal.kind == RUN
+    parts = parts_of_run([removal.target]) if is_run else parts_of_set(removal.target)
+    with transaction.atomic():
+        if take_some(removal, parts):
+            return Went.SOME
+        model: type[Model] = Run if is_run else QuestionSet
+        for row in model._default_manager.filter(pk=removal.target):
+            row.delete()
+            if isinstance(row, Run):
+                follow_scores(row.version.question_set_id)
+        end(removal, AuditEntry.Action.DELETED)
+    return Went.ALL
+
+
+STEPS: dict[str, Callable[[Removal], Went]] = {
+    IMPORT: undoing.step,
+    discarding.MODEL: discarding.step,
+    erasing.WORKER: erasing.step,
+    erasing.SUBMISSION: erasing.step,
+}
+"""How things other than sets and runs go, a transaction each."""
+
+
+def _marked(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
+    hides = action == AuditEntry.Action.ARCHIVE
+    rows = type(thing)._default_manager.filter(pk=thing.pk, archived_at__isnull=hides)
+    if not rows.update(archived_at=timezone.now() if hides else None):
+        return False
+    thing.refresh_from_db(fields=["archived_at"])
+    if isinstance(thing, Run):
+        follow_scores(thing.version.question_set_id)
+    AuditEntry.objects.create(
+        owner_id=_owner(thing),
+        done_by_id=user_id,
+        action=action,
+        kind=_kind(thing),
+        object_id=thing.public_id,
+        name=name_of(thing),
+    )
+    return True
+
+
+def name_of(thing: Thing) -> str:
+    """Return what people call it."""
+    if not isinstance(thing, Run):
+        return thing.name
+    called = thing.name or f"run of {thing.created_at:%-d %B %Y, %H:%M} UTC"
+    return f"{thing.version.question_set.name}: {called}"[:300]
+
+
+def _kind(thing: Thing) -> str:
+    if isinstance(thing, LanguageModel):
+        return discarding.MODEL
+    return RUN if isinstance(thing, Run) else QUESTION_SET
+
+
+def _owner(thing: Thing) -> int:
+    owned = thing.version.question_set if isinstance(thing, Run) else thing
+    return int(owned.owner_id)
+
+
+def _runs_of(thing: Thing) -> Any:
+    """The runs that go with it; those that work with a model are waited for."""
+    if isinstance(thing, LanguageModel):
+        return Run.objects.none()
+    if isinstance(thing, Run):
+        return Run.objects.filter(pk=thing.pk)
+    return Run.objects.filter(version__question_set=thing.pk)
+
+
+def follow_scores(question_set: int) -> None:
+    """Admit by the scores that count for a question set from now on."""
+    import_string(FOLLOW_SCORES)(question_set)

@@ -1,0 +1,1 @@
+"""Pages that delete, erase and undo."""

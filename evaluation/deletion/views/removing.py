@@ -1,0 +1,246 @@
+"""Archiving, restoring and deleting question sets, runs and models, and the record of it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from annotations.exchange.importing.target import locked
+from annotations.models import (
+    AuditEntry,
+    Collection,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+    WritingProject,
+)
+from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
+from annotations.web.scope import get_editable, get_manageable, get_user_id, select_visible
+from annotations.web.texts import mark_code
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.deletion.storage import removals
+from evaluation.deletion.storage.removals import Thing, name_of
+from evaluation.models import LanguageModel, Removal, Run
+
+SHOWN = 100
+RUNS = Run.objects.select_related("version__question_set")
+
+
+class ConfirmForm(forms.Form):
+    """The name of a set or a model, or the id of a worker, typed by who deletes or erases it."""
+
+    name = forms.CharField(label="Type the name of the question set to confirm", max_length=300)
+
+    def __init__(self, wanted: str, *args: Any, label: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if label:
+            self.fields["name"].label = label
+        self.wanted = wanted
+
+    def clean_name(self) -> str:
+        """Refuse any other name."""
+        name = str(self.cleaned_data["name"])
+        if name.strip() != self.wanted.strip():
+            raise forms.ValidationError(f"Type exactly “{self.wanted}”; nothing was deleted.")
+        return name
+
+
+def archived(request: HttpRequest) -> HttpResponse:
+    """List what is archived, what is being deleted, and what was done by whom."""
+    sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
+    gone = Removal.objects.values("target_id")
+    runs = select_visible(request, RUNS.exclude(archived_at=None))
+    going = list(select_visible(request, Removal.objects.filter(finished_at=None)).order_by("-pk"))
+    context = {
+        "title": "Archived and deleted",
+        "subtitle": "What is hidden from the lists, and who archived, restored or deleted what.",
+        "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
+        "models": select_visible(request, LanguageModel.objects.exclude(archived_at=None))
+        .exclude(public_id__in=gone)
+        .order_by("-archived_at")[:SHOWN],
+        "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
+        "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
+        "removals": going,
+        "waiting": mark_code(HOW_TO_START) if going and not somebody_listens() else "",
+        "page": load_page(
+            request,
+            select_visible(request, AuditEntry.objects.select_related("done_by")),
+            NEWEST_FIRST,
+        ),
+    }
+    return TemplateResponse(request, "admin/removing/archived.html", context)
+
+
+@require_POST
+def archive_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Hide a set from the lists."""
+    return _archive(request, get_editable(request, QuestionSet.objects.all(), set_id))
+
+
+@require_POST
+def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show a set again."""
+    return _restore(request, get_editable(request, QuestionSet.objects.all(), set_id))
+
+
+def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Tell what hangs on a set, and delete it once its name is typed."""
+    shown = get_manageable(request, QuestionSet.objects.all(), set_id)
+    form = ConfirmForm(shown.name, request.POST or None)
+    return _delete(request, shown, form, build_breadcrumbs(shown))
+
+
+def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask, then delete the draft of a set that has an earlier version, if nothing hangs on it."""
+    shown = get_editable(request, QuestionSet.objects.all(), set_id)
+    back = reverse("admin:question-set", args=[shown.public_id])
+    with transaction.atomic():
+        draft = locked(shown).latest_version()
+        if draft is None or draft.is_published or draft.number == 1:
+            messages.info(request, "There is no draft to discard.", "no_draft")
+            return redirect(back)
+        if _is_in_use(draft):
+            said = f"Version {draft.number} has answers or runs, or is open to people: it stays."
+            messages.error(request, said, "draft_in_use")
+            return redirect(back)
+        if request.method == "POST":
+            draft.translations.all().delete()
+            draft.questions.all().delete()
+            draft.passages.all().delete()
+            draft.delete()
+            said = f"The draft of version {draft.number} is discarded."
+            messages.success(request, said, "draft_discarded")
+            return redirect(back)
+        n_questions = draft.questions.count()
+    plural = "" if n_questions == 1 else "s"
+    context = {
+        "title": f"Discard the draft of version {draft.number}?",
+        "breadcrumbs": build_breadcrumbs(shown),
+        "text": f"The draft and its {n_questions:,} question{plural} will be deleted. Version "
+        f"{draft.number - 1} and its answers stay.",
+        "button": "Discard the draft",
+        "back": back,
+    }
+    return TemplateResponse(request, "annotations/confirm.html", context)
+
+
+def _is_in_use(version: QuestionSetVersion) -> bool:
+    """Whether answers, runs, a collection or a writing project hang on a version."""
+    answers = Response.objects.filter(question__version=version)
+    return (
+        answers.exists()
+        or Submission.objects.filter(version=version).exists()
+        or Run.objects.filter(version=version).exists()
+        or Collection.objects.filter(version=version).exists()
+        or WritingProject.objects.filter(version=version).exists()
+    )
+
+
+@require_POST
+def archive_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Hide a run from the lists."""
+    return _archive(request, get_editable(request, RUNS, run_id))
+
+
+@require_POST
+def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show a run again."""
+    return _restore(request, get_editable(request, RUNS, run_id))
+
+
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Tell what hangs on a run, and delete it after a yes."""
+    shown = get_editable(request, RUNS, run_id)
+    way = [*build_breadcrumbs(shown.version.question_set), ("Run", _address(shown))]
+    return _delete(request, shown, None, way)
+
+
+@require_POST
+def archive_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Hide a language model from the lists, and from what is offered to be asked."""
+    return _archive(request, get_editable(request, LanguageModel.objects.all(), model_id))
+
+
+@require_POST
+def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Show a language model again."""
+    return _restore(request, get_editable(request, LanguageModel.objects.all(), model_id))
+
+
+def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Tell what hangs on a language model, and delete it once its name is typed."""
+    shown = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
+    label = "Type the name of the model to confirm"
+    form = ConfirmForm(shown.name, request.POST or None, label=label)
+    way = [("Language models", reverse("admin:models")), (shown.name, _address(shown))]
+    return _delete(request, shown, form, way)
+
+
+def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
+    if removals.archive(thing, get_user_id(request)):
+        messages.success(request, f"{name_of(thing)} is archived. Everything in it is kept.")
+        if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
+            messages.info(
+                request,
+                "It was the official run of its question set. While it is archived, the newest "
+                "run that is done counts; once it is restored, it counts again.",
+            )
+    return redirect("admin:archived")
+
+
+def _restore(request: HttpRequest, thing: Thing) -> HttpResponse:
+    if removals.restore(thing, get_user_id(request)):
+        messages.success(request, f"{name_of(thing)} is back in the lists.")
+        return redirect(_address(thing))
+    if removals.being_deleted(thing):
+        messages.error(request, "It is being deleted and cannot be restored.")
+    return redirect("admin:archived")
+
+
+def _delete(
+    request: HttpRequest,
+    thing: Thing,
+    form: ConfirmForm | None,
+    way: list[tuple[str, str]],
+) -> HttpResponse:
+    hanging = removals.hanging_on(thing)
+    confirmed = request.method == "POST" and (form is None or form.is_valid())
+    if confirmed and hanging.can_go:
+        removals.delete(thing, get_user_id(request))
+        messages.success(request, f"{name_of(thing)} is being deleted.")
+        return redirect("admin:archived")
+    failed = request.method == "POST"
+    context = {
+        "title": f"Delete {name_of(thing)}?",
+        "breadcrumbs": way,
+        "hanging": hanging,
+        "form": form,
+        "back": _address(thing),
+        "archive": "" if thing.archived_at else _archive_address(thing),
+    }
+    status = (409 if not hanging.can_go else 400) if failed else 200
+    return TemplateResponse(request, "admin/removing/delete.html", context, status=status)
+
+
+def _address(thing: Thing) -> str:
+    return reverse(f"admin:{_route(thing)}", args=[thing.public_id])
+
+
+def _archive_address(thing: Thing) -> str:
+    return reverse(f"admin:{_route(thing)}-archive", args=[thing.public_id])
+
+
+def _route(thing: Thing) -> str:
+    if isinstance(thing, LanguageModel):
+        return "model"
+    return "run" if isinstance(thing, Run) else "question-set"

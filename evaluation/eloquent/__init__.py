@@ -1,0 +1,1 @@
+"""ELOQUENT robustness (Sahlgren et al. 2024): prompts that mean the same, replies compared."""

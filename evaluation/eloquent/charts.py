@@ -1,0 +1,136 @@
+"""Chart of scores by item, with a mark for each system (ELOQUENT robustness paper, Figure 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
+from evaluation.charts.scales import Scale, three_digits
+from evaluation.charts.svg import Drawing
+from evaluation.eloquent.run.findings import Findings
+
+LOWEST, HIGHEST = 0.0, 5.0
+MARK = 8.0
+LANE = 2 * MARK + 3
+AIR = 7.0
+TOP = 26.0
+NAMES, NARROW_NAMES = 250.0, 110.0
+LEGEND = 20.0
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """An item: its id, its kind of variation, and the score of each system, 0 to 5."""
+
+    item: str
+    variation: str
+    scores: Sequence[float | None]
+
+    @property
+    def average(self) -> float | None:
+        """Mean over systems; None without a score."""
+        known = [score for score in self.scores if score is not None]
+        return sum(known) / len(known) if known else None
+
+
+def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> Chart:
+    """Return the chart of items with a score, the lowest average first."""
+    ordered = sorted(items, key=lambda item: (item.average is None, item.average or 0.0))
+    scored = [item for item in ordered if item.average is not None]
+    left_out = len(ordered) - len(scored)
+
+    def draw(width: float) -> Drawing:
+        return _draw_chart(scored, systems, width)
+
+    return Chart(
+        "reply-scores",
+        "Similarity of the replies by item",
+        "Each row is an item with several wordings, the least similar replies first. Each numbered "
+        "circle is a model: 5 means that its replies say the same, 0 that they have nothing in "
+        "common. The diamond is the average of the models.",
+        draw,
+        f"Not shown: {left_out} of {len(ordered)} items without a score." if left_out else "",
+    )
+
+
+def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: float) -> Drawing:
+    """Draw axis, items and legend into a drawing of some width."""
+    left = NAMES if width > 600 else NARROW_NAMES
+    scale = Scale(LOWEST, HIGHEST, left + 2 * MARK, width - 2 * MARK)
+    lanes = [_assign_lanes(item.scores, scale) for item in items]
+    heights = [LANE * (1 + max(lane for _, _, lane in placed)) + AIR for placed in lanes]
+    floor = TOP + sum(heights)
+    drawing = Drawing(
+        width,
+        floor + 12 + LEGEND * (1 + len(systems)),
+        "Similarity of the replies by item",
+        f"{len(items)} items and {len(systems)} systems",
+    )
+    for tick in range(int(HIGHEST) + 1):
+        drawing.line(scale(tick), TOP - 6, scale(tick), floor, "grid")
+        drawing.text(scale(tick), TOP - 12, str(tick), "faint", "middle")
+    y = TOP
+    names = [row.item if width <= 600 else f"{row.item}  {row.variation}" for row in items]
+    shortened = labels(names, left - 8)
+    rows = zip(items, names, shortened, lanes, heights, strict=True)
+    for item, name, label, placed, height in rows:
+        drawing.line(0, y + height, width, y + height, "grid")
+        drawing.text(0, y + height / 2 + 4, label, "label", full=name)
+        for system, score, lane in placed:
+            drawing.mark(f"{item.item}, {systems[system]}: {three_digits(score)}")
+            _draw_mark(drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system)
+            drawing.end_mark()
+        average = item.average
+        if average is not None:
+            drawing.mark(f"{item.item}, average: {three_digits(average)}")
+            drawing.diamond(scale(average), y + height - 3, "consensus", 5)
+            drawing.end_mark()
+        y += height
+    _draw_legend(drawing, systems, floor + 12 + MARK, width)
+    return drawing
+
+
+def _assign_lanes(scores: Sequence[float | None], scale: Scale) -> list[tuple[int, float, int]]:
+    """Return system, score and lane of each mark; marks that would touch get different lanes."""
+    ends: list[float] = []
+    placed = []
+    known = [(score, system) for system, score in enumerate(scores) if score is not None]
+    for score, system in sorted(known):
+        x = scale(score)
+        lane = next((index for index, end in enumerate(ends) if x - end >= LANE), len(ends))
+        # Replaces the end of this lane, or appends one for a new lane.
+        ends[lane : lane + 1] = [x]
+        placed.append((system, score, lane))
+    return placed
+
+
+def _draw_mark(drawing: Drawing, x: float, y: float, system: int) -> None:
+    drawing.dot(x, y, "grade-1", MARK)
+    drawing.text(x, y + 4, str(system + 1), "label", "middle", 11)
+
+
+def _draw_legend(drawing: Drawing, systems: Sequence[str], y: float, width: float) -> None:
+    shortened = labels(systems, width - 2 * MARK - 20)
+    for system, (name, label) in enumerate(zip(systems, shortened, strict=True)):
+        _draw_mark(drawing, MARK + 1, y, system)
+        drawing.text(2 * MARK + 10, y + 4, label, "label", full=name)
+        y += LEGEND
+    drawing.diamond(MARK + 1, y, "consensus", 5)
+    drawing.text(2 * MARK + 10, y + 4, "average of the models", "label")
+
+
+def build_findings_chart(findings: Findings) -> Chart | None:
+    """Return the chart of the items' scores; None without a score."""
+    cells = {(row.item, row.system): row.score for row in findings.items}
+    if all(score is None for score in cells.values()):
+        return None
+    variations = {row.item: row.variation for row in findings.items}
+    return build_scores_chart(
+        [
+            ItemScores(item, variation, [cells[item, system] for system in findings.systems])
+            for item, variation in variations.items()
+        ],
+        findings.systems,
+    )

@@ -1,0 +1,224 @@
+"""Text output of ``evaluate eloquent``, ``study eloquent`` and ``run eloquent``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import OutputFolder
+from annotations.exchange.reading.prompts import PromptFile
+from evaluation.eloquent.charts import build_findings_chart
+from evaluation.eloquent.files import (
+    FIGURE,
+    EloquentRequest,
+    FileEvaluation,
+    StudyRequest,
+    build_system_table,
+    evaluate_files,
+    execute_study,
+    write_tables,
+)
+from evaluation.eloquent.options import EloquentRunOptions
+from evaluation.eloquent.report import load_findings_with_people
+from evaluation.eloquent.run.findings import (
+    LABEL,
+    Findings,
+    Submitter,
+    build_file_name,
+    build_submissions,
+)
+from evaluation.eloquent.storage import EloquentSummary
+from evaluation.files.asking import Asking
+from evaluation.kinds.kind import Progress, Studied
+from evaluation.models import Run
+from evaluation.words.console import printable, text_table
+from evaluation.words.reasons import in_words
+
+# Items shown; files have all of them.
+SHOWN = 40
+
+
+def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
+    """Return the text that ``evaluate eloquent`` prints at the end."""
+    findings = evaluated.findings
+    parts = [
+        _format_prompts(evaluated.prompts),
+        _format_scores(findings),
+        _format_totals(findings),
+        _format_agreement(findings),
+        "\n".join(_format_exclusions(evaluated)),
+        "\n".join(f"Warning: {printable(warning)}" for warning in evaluated.warnings),
+        f"Tables: {output}",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def format_run(run: Run) -> str:
+    """Return the text that ``run eloquent`` prints at the end."""
+    findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
+    head = (
+        f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
+        f"{summary.requests} requests, {summary.reused} replies of earlier runs"
+    )
+    left_out = (
+        f"Left out: {one['count']:,} ({in_words(one['reason'])})" for one in summary.exclusions
+    )
+    parts = [
+        head,
+        _format_scores(findings),
+        _format_totals(findings),
+        _format_agreement(findings),
+        "\n".join(left_out),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _format_prompts(prompts: PromptFile) -> str:
+    languages = ", ".join(f"{name} {count}" for name, count in prompts.languages.items())
+    variations = ", ".join(f"{name} {count}" for name, count in prompts.variations.items())
+    lines = [
+        f"{len(prompts.items)} items, {prompts.n_prompts} prompts, "
+        f"{len(prompts.languages)} languages"
+        + (f" ({prompts.source}, {prompts.year})" if prompts.source or prompts.year else ""),
+        f"prompts by language: {languages}",
+        f"items by kind of variation: {variations}",
+        *(
+            f"repaired: added a comma behind line {one.after_line}, column {one.after_column}"
+            for one in prompts.repairs
+        ),
+    ]
+    return printable("\n".join(lines))
+
+
+def _format_scores(findings: Findings) -> str:
+    """Return items by systems with sums, items with the lowest average first."""
+    if not findings.judges:
+        return ""
+    columns, rows = build_system_table(findings)
+    known = [row for row in rows if row[-1] is not None]
+    known.sort(key=lambda row: float(str(row[-1])))
+    shown = known[:SHOWN]
+    for metric in ("sum", "n", "mean"):
+        cells = [findings.metric(system, metric) for system in findings.systems]
+        shown.append([metric, *(cell and cell.value for cell in cells), None])
+    table, more = text_table(columns, shown), len(known) - SHOWN
+    return table if more <= 0 else f"{table}\n... and {more} more items in items_by_system.csv"
+
+
+def _format_totals(findings: Findings) -> str:
+    """Return the systems with intervals; the rank only where sums can be compared."""
+    if not findings.systems:
+        return ""
+    header = ("system", "sum", "n", "mean", "low", "high", "rank", "similarity", "answered only")
+    rows = []
+    why = None
+    for system in findings.systems:
+        found = {
+            name: findings.metric(system, name)
+            for name in ("sum", "mean", "rank", "similarity", "similarity_answered")
+        }
+        mean, rank = found["mean"], found["rank"]
+        why = why or (rank.reason if rank is not None else None)
+        rows.append(
+            (
+                system,
+                found["sum"] and found["sum"].value,
+                mean and mean.n,
+                mean and mean.value,
+                mean and mean.low,
+                mean and mean.high,
+                None if rank is None or rank.value is None else int(rank.value),
+                found["similarity"] and found["similarity"].value,
+                found["similarity_answered"] and found["similarity_answered"].value,
+            )
+        )
+    table = text_table(header, rows)
+    return f"{table}\nNo ranks: {in_words(why)}." if why else table
+
+
+def _format_agreement(findings: Findings) -> str:
+    if not findings.agreements:
+        return ""
+    header = ("judge", "other judge", "sets", "apart", "kappa", "Spearman")
+    rows = [
+        (one.judge, one.other, one.n, one.absolute_difference, one.kappa, one.spearman)
+        for one in findings.agreements
+    ]
+    return text_table(header, rows)
+
+
+def _format_exclusions(evaluated: FileEvaluation) -> Iterator[str]:
+    for entry in evaluated.exclusions.as_list():
+        yield f"Left out: {entry['count']:,} ({in_words(entry['reason'])})"
+
+
+def evaluate(
+    parameters: EloquentRunOptions, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Evaluate files, write the tables, and return the text to print."""
+    request = EloquentRequest(
+        prompts=arguments["prompts"],
+        output=arguments["output"],
+        parameters=parameters.evaluation(),
+        repair=arguments["repair"],
+        replies=tuple(arguments["replies"]),
+        judgements=tuple(arguments["judgements"]),
+        keep_thinking=arguments["keep_thinking"],
+    )
+    with OutputFolder(request.output) as folder:
+        evaluated = evaluate_files(request, progress)
+        write_tables_and_chart(folder, evaluated)
+    return format_evaluation(evaluated, request.output)
+
+
+def write_tables_and_chart(folder: OutputFolder, evaluated: FileEvaluation) -> None:
+    """Write all tables, and the chart if there are scores."""
+    write_tables(folder, evaluated)
+    if evaluated.findings.systems:
+        chart = build_findings_chart(evaluated.findings)
+        if chart is not None:
+            with folder.open(FIGURE) as file:
+                file.write(chart.standalone([_format_caption(evaluated)]).encode())
+
+
+def _format_caption(evaluated: FileEvaluation) -> str:
+    judges = ", ".join(evaluated.findings.judges) or "none"
+    return f"Prompts: {evaluated.prompts.name}. Judges: {judges}. Scores from 0 to 5."
+
+
+def run_study(
+    parameters: EloquentRunOptions,
+    arguments: Mapping[str, Any],
+    asking: Asking,
+    progress: Progress,
+) -> Studied:
+    """Ask models, evaluate, write tables and submissions, and return the text to print."""
+    submitter = Submitter(
+        arguments["team"],
+        arguments["submission_id"],
+        datetime.now(UTC).date().isoformat(),
+        LABEL,
+    )
+    request = StudyRequest(
+        prompts=arguments["prompts"],
+        output=arguments["output"],
+        parameters=parameters.evaluation(),
+        repair=arguments["repair"],
+        system=arguments["system"],
+        follow_ups=tuple(arguments["follow_up"]),
+        changed=arguments["changed_prompts"],
+        judges=tuple(arguments["judge"]),
+        repeats=arguments["repeats"],
+        judge_temperature=arguments["judge_temperature"],
+        judge_max_tokens=arguments["judge_max_tokens"],
+        judge_key_variable=arguments["judge_key_variable"] or asking.key_variable,
+        submitter=submitter,
+    )
+    done = execute_study(request, asking, progress)
+    with OutputFolder(request.output) as folder:
+        write_tables_and_chart(folder, done.evaluated)
+        for form in build_submissions(done.evaluated.findings.replies, submitter):
+            folder.write_json(build_file_name(form), form)
+    return Studied(format_evaluation(done.evaluated, request.output), done.complete)

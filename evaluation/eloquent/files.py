@@ -1,0 +1,465 @@
+"""Files of ELOQUENT: read prompts, replies and judgements, write tables, and run a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError, OutputFolder
+from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
+from annotations.exchange.reading.judgements import read_judgements
+from annotations.exchange.reading.prompt_replies import NO_ANSWER, ReplyFile, read_prompt_replies
+from annotations.exchange.reading.prompts import PromptFile, read_prompts
+from evaluation.consensus.vectors import Progress
+from evaluation.eloquent.options import EloquentParameters
+from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
+from evaluation.eloquent.run.findings import (
+    Findings,
+    Submitter,
+)
+from evaluation.eloquent.run.judging import (
+    AGAIN,
+    SYSTEM,
+    TEMPLATE,
+    Judgement,
+    build_judgement,
+    build_question,
+    build_second_question,
+    read_judgement,
+)
+from evaluation.eloquent.run.replies import (
+    Conversations,
+    MatchedReplies,
+    Reply,
+    ReplyText,
+    match_replies,
+)
+from evaluation.eloquent.run.result_tables import (
+    AGREEMENT,
+    ITEMS,
+    JUDGEMENTS,
+    REPLIES,
+    SETS,
+)
+from evaluation.files.asking import Asking
+from evaluation.files.journal import NAME as JOURNAL
+from evaluation.files.journal import Row
+from evaluation.files.metrics import (
+    FILES,
+    SUMMARY,
+    refuse_to_replace,
+    study_summary,
+    write_metrics,
+    write_table,
+)
+from evaluation.files.study import Step, StudyFolder
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.metrics import Exclusions, MetricRow, group_name
+from evaluation.flow.result_tables import StudyTable, file_names
+from evaluation.options import TERMINAL
+from evaluation.texts.similarity_scores import read_score
+
+KIND = "eloquent"
+PROMPTS, MENDED = "prompts.csv", "prompts.json"
+BY_SYSTEM, FIGURE = "items_by_system.csv", "figure1.svg"
+FINDINGS_TABLES = (REPLIES, SETS, JUDGEMENTS, AGREEMENT)
+TABLES = (*FILES, PROMPTS, MENDED, *file_names(FINDINGS_TABLES), BY_SYSTEM, FIGURE)
+
+PROMPT_COLUMNS = ("item", "variation", "language", "variant", "prompt")
+
+
+@dataclass(frozen=True)
+class EloquentRequest:
+    """Input files, options and output folder of an evaluation."""
+
+    prompts: Path
+    output: Path
+    parameters: EloquentParameters
+    repair: bool = False
+    replies: tuple[Path, ...] = ()
+    judgements: tuple[Path, ...] = ()
+    keep_thinking: bool = False
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """All input files."""
+        return (self.prompts, *self.replies, *self.judgements)
+
+
+@dataclass(frozen=True)
+class FileEvaluation:
+    """Result of an evaluation of files.
+
+    Attributes
+    ----------
+    findings : has no system without replies and judgements.
+    hashes : SHA-256 of each input file, by its role.
+    more : further entries of summary.json.
+    """
+
+    prompts: PromptFile
+    parameters: EloquentParameters
+    findings: Findings
+    exclusions: Exclusions
+    hashes: dict[str, str]
+    warnings: list[str]
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -> FileEvaluation:
+    """Read the files and evaluate them; writes nothing.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its content cannot be used.
+    BackendError
+        The replies cannot be embedded.
+    """
+    refuse_to_replace(request.output, TABLES, request.inputs)
+    prompts = read_prompts(request.prompts, repair=request.repair)
+    hashes = {"prompts": prompts.sha256}
+    exclusions = Exclusions()
+    warnings = list(prompts.warnings)
+    reply_files: list[ReplyFile] = []
+    for number, path in enumerate(request.replies, 1):
+        reply_files.append(read_prompt_replies(path, request.keep_thinking))
+        hashes[_number_name("replies", number)] = reply_files[-1].sha256
+        warnings += reply_files[-1].warnings
+    matched_replies = match_replies(
+        prompts.items, [reply for one in reply_files for reply in one.replies], exclusions
+    )
+    judgements: list[Judgement] = []
+    for number, path in enumerate(request.judgements, 1):
+        judgement_file = read_judgements(path)
+        hashes[_number_name("judgements", number)] = judgement_file.sha256
+        warnings += judgement_file.warnings
+        judgements += [read_judgement(one) for one in judgement_file.judgements]
+    findings = evaluate(
+        prompts.items, matched_replies.replies, judgements, request.parameters, exclusions, progress
+    )
+    warnings += TERMINAL.all_said(findings.warnings)
+    return FileEvaluation(
+        prompts,
+        request.parameters,
+        findings,
+        exclusions,
+        hashes,
+        warnings,
+        _describe_reply_files(reply_files, matched_replies),
+    )
+
+
+def _number_name(what: str, number: int) -> str:
+    return what if number == 1 else f"{what}_{number}"
+
+
+def _describe_reply_files(
+    reply_files: Sequence[ReplyFile], matched_replies: MatchedReplies
+) -> dict[str, Any]:
+    """Return the entries of summary.json about the files of replies."""
+    entries: dict[str, Any] = {}
+    if matched_replies.numbering is not None:
+        entries["variant_numbers"] = matched_replies.numbering.as_dict()
+    facts = [facts for one in reply_files for facts in one.submissions]
+    if facts:
+        names = facts[0].__dataclass_fields__
+        entries["submissions"] = [{name: getattr(one, name) for name in names} for one in facts]
+    return entries
+
+
+def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
+    """Write every table; those of replies and judgements where there are any."""
+    prompts, findings = evaluated.prompts, evaluated.findings
+    folder.write_csv(PROMPTS, PROMPT_COLUMNS, _build_prompt_rows(prompts))
+    if prompts.repairs:
+        with folder.open(MENDED) as file:
+            file.write(prompts.mended.encode())
+    write_metrics(folder, [*findings.metrics, *build_prompt_metrics(prompts)])
+    written: list[StudyTable[Findings, Any]] = [ITEMS]
+    if findings.systems:
+        written.append(SETS)
+        folder.write_csv(BY_SYSTEM, *build_system_table(findings))
+    if findings.replies:
+        written.append(REPLIES)
+    if findings.judgements:
+        written += [JUDGEMENTS, AGREEMENT]
+    for table in written:
+        write_table(folder, table, table.rows(findings))
+    folder.write_json(SUMMARY, build_summary(evaluated))
+
+
+def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
+    for item in prompts.items:
+        for variant in item.variants:
+            number = item.variants_in(variant.language).index(variant) + 1
+            yield item.id, item.variation, variant.language, number, variant.prompt
+
+
+def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
+    """Yield the counts of prompts as metrics without a system."""
+
+    def row(group: str, metric: str, count: int) -> MetricRow:
+        return MetricRow("", group, metric, float(count), None, None, count, None)
+
+    yield row("", "items", len(prompts.items))
+    yield row("", "prompts", prompts.n_prompts)
+    yield row("", "languages", len(prompts.languages))
+    for variation, count in prompts.variations.items():
+        yield row(group_name("variation", variation), "items", count)
+    for language, count in prompts.languages.items():
+        yield row(group_name("language", language), "prompts", count)
+
+
+def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]]]:
+    """Return the paper's Table 2: items by systems, with the average; columns and rows.
+
+    A cell is the mean over the item's languages.
+    """
+    cells = {(row.item, row.system): row.score for row in findings.items}
+    rows: list[list[object]] = []
+    for item in dict.fromkeys(row.item for row in findings.items):
+        scores = [cells[item, system] for system in findings.systems]
+        known = [score for score in scores if score is not None]
+        rows.append([item, *scores, sum(known) / len(known) if known else None])
+    return ["item", *findings.systems, "average"], rows
+
+
+def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
+    """Return the content of summary.json."""
+    prompts, findings = evaluated.prompts, evaluated.findings
+    info = findings.embedding
+    made = None if info is None else {"embedder": info.model, "revision": info.revision}
+    return study_summary(
+        KIND,
+        evaluated.parameters,
+        evaluated.hashes,
+        {
+            "items": len(prompts.items),
+            "prompts": prompts.n_prompts,
+            "languages": len(prompts.languages),
+            "systems": len(findings.systems),
+            "replies": len(findings.replies),
+            "no_answer": sum(row.n_no_answer for row in findings.sets if row.language),
+            "changed_prompts": sum(one.changed for one in findings.replies),
+            "follow_up_turns": sum(len(one.turns) - 1 for one in findings.replies),
+            "judges": len(findings.judges),
+            "judgements": len(findings.judgements),
+            "judgements_without_score": sum(one.score is None for one in findings.judgements),
+            "sets_scored": sum(row.score is not None for row in findings.sets),
+        },
+        evaluated.exclusions,
+        made=made,
+        warnings=evaluated.warnings,
+        more={
+            "prompts": {
+                "source": prompts.source,
+                "year": prompts.year,
+                "languages": prompts.languages,
+                "variations": prompts.variations,
+                "repeated_prompts": prompts.n_repeated,
+                "repairs": [
+                    {name: getattr(one, name) for name in one.__dataclass_fields__}
+                    | {"repair": "added a comma"}
+                    for one in prompts.repairs
+                ],
+            },
+            "systems": list(findings.systems),
+            "judges": [
+                {
+                    "judge": judge,
+                    "human": any(one.by_human for one in findings.judgements if one.judge == judge),
+                }
+                for judge in findings.judges
+            ],
+            "no_answer": NO_ANSWER,
+            "embedding": None if info is None else info.as_dict(),
+            "comparisons": [one.__dict__ for one in findings.comparisons],
+            **evaluated.more,
+        },
+    )
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """Input files, options and output folder of a study.
+
+    Attributes
+    ----------
+    system : system text of all conversations; "" for none, as in the task.
+    follow_ups : follow-up questions of every conversation, in order.
+    changed : table of changed prompts; None for none.
+    judges : SPECs of judges. Each is asked `repeats` times about every set of replies. Prices and
+        budget are those of the asking, for each model separately.
+    """
+
+    prompts: Path
+    output: Path
+    parameters: EloquentParameters
+    repair: bool = False
+    system: str = ""
+    follow_ups: tuple[str, ...] = ()
+    changed: Path | None = None
+    judges: tuple[str, ...] = ()
+    repeats: int = 1
+    judge_temperature: float = 0.0
+    judge_max_tokens: int = 512
+    judge_key_variable: str = "OPENAI_API_KEY"
+    submitter: Submitter = field(default_factory=Submitter)
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Evaluation of a study, and whether every request has a reply."""
+
+    evaluated: FileEvaluation
+    complete: bool
+
+
+def execute_study(request: StudyRequest, asking: Asking, progress: Progress) -> StudyResult:
+    """Ask what the folder's journal does not have yet, and evaluate; writes only the journal.
+
+    Raises
+    ------
+    InputError
+        A file or the folder cannot be used; nothing was asked.
+    BackendError
+        A model cannot be had, or the replies cannot be embedded.
+    EndedEarlyError
+        Not everything was asked; what came is kept.
+    """
+    inputs = [request.prompts, request.changed]
+    refuse_to_replace(request.output, TABLES, inputs)
+    _refuse_foreign_tables(request.output)
+    prompts = read_prompts(request.prompts, repair=request.repair)
+    hashes = {"prompts": prompts.sha256}
+    changed: Mapping[tuple[str, int], ChangedPrompt] = {}
+    if request.changed is not None:
+        table = read_changed_prompts(request.changed, prompts.items)
+        changed = table.prompts
+        hashes["changed_prompts"] = table.sha256
+    judges = _name_judges(request, asking)
+    exclusions = Exclusions()
+    with StudyFolder(request.output, asking, progress) as folder:
+        replies = _request_replies(folder, request, prompts, changed)
+        judgements = [
+            judgement
+            for name, judge in judges.items()
+            for judgement in _request_judgements(folder, request, prompts, replies, name, judge)
+        ]
+        steps, complete = folder.steps(), folder.complete
+    findings = evaluate(
+        prompts.items, replies, judgements, request.parameters, exclusions, progress
+    )
+    evaluated = FileEvaluation(
+        prompts,
+        request.parameters,
+        findings,
+        exclusions,
+        hashes,
+        [*prompts.warnings, *TERMINAL.all_said(findings.warnings)],
+        {
+            "asked": steps,
+            "study": {
+                "system_text": request.system,
+                "follow_ups": list(request.follow_ups),
+                "judge_repeats": request.repeats if request.judges else 0,
+                "judge_temperature": request.judge_temperature if request.judges else None,
+            },
+        },
+    )
+    return StudyResult(evaluated, complete)
+
+
+def _refuse_foreign_tables(output: Path) -> None:
+    """Raise `InputError` if the folder has tables without a journal: another command wrote them."""
+    if (output / JOURNAL).exists():
+        return
+    for name in TABLES:
+        if (output / name).exists():
+            raise InputError.single(
+                str(output / name),
+                f"it is there without {JOURNAL}, so another command wrote it",
+                "Choose another folder with --output.",
+            )
+
+
+def _name_judges(request: StudyRequest, asking: Asking) -> dict[str, Asking]:
+    """Return the asking of each judge by name; equal names are numbered, such as "gpt #2"."""
+    parameters = {"temperature": request.judge_temperature, "max_tokens": request.judge_max_tokens}
+    found: dict[str, Asking] = {}
+    for spec in request.judges:
+        judge = replace(
+            asking,
+            model=spec,
+            name=None,
+            parameters=parameters,
+            key_variable=request.judge_key_variable,
+        )
+        name = own = judge.name_of(judge.chat())
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{own} #{number}"
+        found[name] = replace(judge, name=name)
+    return found
+
+
+def _request_replies(
+    folder: StudyFolder,
+    request: StudyRequest,
+    prompts: PromptFile,
+    changed: Mapping[tuple[str, int], ChangedPrompt],
+) -> list[Reply]:
+    """Ask every prompt in its own conversation, then follow-ups to those with an answer."""
+    conversations = Conversations(prompts.items, changed, request.system)
+    step = Step("answer", "{prompt}", request.system)
+    conversations.take(_select_texts(folder.ask(step, conversations.begin())))
+    for number, question in enumerate(request.follow_ups, 1):
+        step = Step(f"follow-up {number}", question, request.system)
+        rows = folder.ask(step, conversations.follow_up(question))
+        conversations.take(_select_texts(rows), question)
+    return conversations.replies(folder.system)
+
+
+def _select_texts(rows: Mapping[tuple[str, int], Row]) -> dict[str, ReplyText]:
+    return {name: (row.answer, row.status) for (name, _), row in rows.items()}
+
+
+def _request_judgements(
+    folder: StudyFolder,
+    request: StudyRequest,
+    prompts: PromptFile,
+    replies: Sequence[Reply],
+    name: str,
+    judge: Asking,
+) -> list[Judgement]:
+    """Ask a judge about every set of replies, and once more after a reply without a score."""
+    sets = select_judged_sets(prompts.items, replies)
+    ids = {f"{item}/{language}": (system, item, language) for system, item, language in sets}
+    items = [Item(at, build_question(sets[key]), request.repeats) for at, key in ids.items()]
+    first = folder.ask(Step("judge", TEMPLATE, SYSTEM), items, judge)
+    again = {
+        f"{at}/{sample + 1}": (at, sample)
+        for (at, sample), row in first.items()
+        if row.status is not AnswerStatus.ERROR and read_score(row.answer).score is None
+    }
+    second: dict[tuple[str, int], Row] = {}
+    if again:
+        items = [
+            Item(own, build_second_question(sets[ids[at]], first[at, sample].answer or NO_ANSWER))
+            for own, (at, sample) in again.items()
+        ]
+        asked = folder.ask(Step("judge again", AGAIN, SYSTEM), items, judge)
+        second = {again[own]: row for (own, _), row in asked.items()}
+    return [
+        build_judgement(
+            ids[at],
+            name,
+            sample,
+            [(one.answer, one.status) for one in (row, second.get((at, sample))) if one],
+        )
+        for (at, sample), row in first.items()
+    ]

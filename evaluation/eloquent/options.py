@@ -1,0 +1,187 @@
+"""Options of ELOQUENT: of an evaluation of files, and of a run that asks models and judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from evaluation.backends import BackendError, for_operators, named_model, parse_spec
+from evaluation.consensus.parameters import AqerParameters, draws_of
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
+from evaluation.options import Parameters, Problem, RegisteredModels, Text, Whole, option, problem
+from evaluation.options.declaration import BASIC, DATABASE
+from evaluation.options.parameters import NOTHING, short_hash
+
+
+def _find_embedder_problem(spec: str) -> Problem | None:
+    try:
+        kind = parse_spec(spec).kind
+    except BackendError as error:
+        return problem("unreadable", "embedder", reason=str(error))
+    return problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
+
+
+@dataclass(frozen=True)
+class EloquentParameters(Parameters):
+    """The embedding beside the judges, and the intervals by items."""
+
+    sentences: ClassVar = {
+        **Parameters.sentences,
+        "unreadable": "{reason}",
+        "no_file_of_vectors": "A file of vectors cannot be used: replies are compared as texts.",
+    }
+
+    embedder: str = option(
+        "minilm",
+        Text(
+            label="Embedder of replies",
+            help="The similarity of two replies is the cosine of their vectors.",
+            group=BASIC,
+            suggestions={
+                "minilm": "MiniLM: meaning of sentences, English, comes with the platform",
+                "tfidf-word": "Words, weighted by rarity (TF-IDF): any language, no meaning",
+                "tfidf-char": "Letters in groups, weighted by rarity (TF-IDF): tolerates "
+                "misspelling",
+            },
+            other_label="Another embedder",
+            other_help="Such as sentence-transformers:paraphrase-multilingual-MiniLM-L12-v2, which "
+            "knows many languages. The worker must have it. Operators may name a server as well.",
+            test=_find_embedder_problem,
+            reserved=for_operators,
+            loads=named_model,
+            metavar="SPEC",
+        ),
+    )
+    precision: str = option("float32", AqerParameters.options()["precision"])
+    bootstrap: int = option(400, draws_of("items", group=BASIC))
+    seed: int = option(0, AqerParameters.options()["seed"])
+
+
+def _hash_option(name: str) -> Callable[[Parameters], str]:
+    """Return a function that represents a text option in a signature by a short hash."""
+
+    def sign(parameters: Parameters) -> str:
+        text = getattr(parameters, name)
+        return short_hash([text]) if text else NOTHING
+
+    return sign
+
+
+@dataclass(frozen=True)
+class EloquentRunOptions(EloquentParameters):
+    """Commands on files take these from their own arguments, or need none of them."""
+
+    sentences: ClassVar = {
+        **EloquentParameters.sentences,
+        **MODEL_SENTENCES,
+        "no_models": "choose at least one model",
+        "no_wordings": "no question has two wordings in one language: upload prompts with the same "
+        "meaning, or add variants to the questions",
+        "bad_changed_wordings": "{changed_wordings}: {reason}",
+    }
+
+    models: tuple[str, ...] = option(
+        (),
+        replace(OF_REPLIES["models"], help="Each question is asked in all its wordings."),
+    )
+    judges: tuple[str, ...] = option(
+        (),
+        RegisteredModels(
+            label="Judges",
+            help="Models that score the similarity of the replies. Without a judge only the cosine "
+            "similarity is computed.",
+            group=BASIC,
+            most=5,
+        ),
+    )
+    repeats: int = option(
+        1,
+        Whole(
+            label="Judgements of a set",
+            help="Number of judgements of each judge on the same replies. Above 1, set a "
+            "{judge_temperature} above 0.",
+            places=(DATABASE,),
+            lowest=1,
+            highest=20,
+        ),
+    )
+    judge_temperature: float = option(
+        0.0,
+        replace(
+            OF_REPLIES["temperature"],
+            label="Temperature of judges",
+            help="0 takes the likeliest tokens, 1 samples from the model's distribution.",
+        ),
+    )
+    judge_max_tokens: int = option(
+        512,
+        Whole(
+            label="Longest judgement",
+            help="In tokens, for the explanation and the score.",
+            places=(DATABASE,),
+            lowest=8,
+            highest=100_000,
+        ),
+    )
+    temperature: float = option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
+
+    budget: float | None = option(
+        None,
+        replace(
+            OF_REPLIES["budget"],
+            help="Spend no more than this; needs the prices of all models and judges.",
+        ),
+    )
+    told: str | None = option(
+        None,
+        Text(
+            label="What the models are told first",
+            help="Before every question; nothing by default, as the task has it.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=10_000,
+            rows=2,
+            sign=_hash_option("told"),
+        ),
+    )
+    follow_ups: str | None = option(
+        None,
+        Text(
+            label="Follow-up questions",
+            help="One on each line. Each goes on with every conversation once the model has "
+            "replied; the answers of all turns are judged together.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=10_000,
+            rows=2,
+            sign=_hash_option("follow_ups"),
+        ),
+    )
+    changed_wordings: str | None = option(
+        None,
+        Text(
+            label="Changed wordings",
+            help="Wordings that are put otherwise than the set has them: a table with the columns "
+            "item, language, variant (counted from 1 within the language), prompt and reason, as "
+            "a CSV file has it.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=200_000,
+            rows=3,
+            sign=_hash_option("changed_wordings"),
+        ),
+    )
+
+    @property
+    def questions_after(self) -> tuple[str, ...]:
+        """The follow-up questions, in their order."""
+        lines = (line.strip() for line in (self.follow_ups or "").splitlines())
+        return tuple(line for line in lines if line)
+
+    def evaluation(self) -> EloquentParameters:
+        """Return the options of the evaluation alone, without those of asking."""
+        return EloquentParameters(
+            **{name: getattr(self, name) for name in EloquentParameters.options()}
+        )

@@ -1,0 +1,214 @@
+"""Comparison of models by similarity of their replies, and items on which two models differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.eloquent.report.results import SetTexts, build_set_texts, load_findings_with_people
+from evaluation.eloquent.run.findings import Findings, SetRow
+from evaluation.eloquent.run.metrics import (
+    ACROSS,
+    HEADER,
+    LANGUAGE_RANGE,
+    SCORE,
+    SIMILARITY_ACROSS,
+    ComparedGroup,
+    build_comparison_rows,
+    compare_groups,
+)
+from evaluation.eloquent.storage import load_parameters
+from evaluation.methods.inference.comparison import Comparison
+from evaluation.methods.inference.corrections import Correction
+from evaluation.models import Run
+from evaluation.reports.spreadsheet import Table
+
+# Items with texts on a page.
+ITEMS_SHOWN = 10
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Two models in one group, the better one first; `apart` says that a difference shows."""
+
+    better: str
+    other: str
+    apart: bool
+    found: Comparison
+
+    @property
+    def difference(self) -> float | None:
+        """How far the better one is ahead."""
+        return None if self.found.difference is None else abs(self.found.difference)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the interval of `difference`."""
+        low, high = self.found.low, self.found.high
+        if low is None or high is None:
+            return None
+        return (low, high) if (self.found.difference or 0) >= 0 else (-high, -low)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A model in a group: its rank by significance, and its mean."""
+
+    system: str
+    rank: int | None
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class GroupShown:
+    """A group with what there is to say of every two models; `ahead` is how the better one is."""
+
+    title: str
+    ahead: str
+    found: ComparedGroup
+    standings: list[Standing]
+    verdicts: list[Verdict]
+
+
+@dataclass(frozen=True)
+class ComparedReport:
+    """All groups: all items, kinds of variation, languages, and across languages."""
+
+    systems: tuple[str, ...]
+    judged: bool
+    whole: GroupShown | None
+    variations: list[GroupShown]
+    languages: list[GroupShown]
+    across: list[GroupShown]
+
+
+def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup]) -> ComparedReport:
+    """Return the report of compared groups, by kind."""
+    shown = [_build_shown_group(findings.systems, group) for group in groups]
+
+    def select(kind: str) -> list[GroupShown]:
+        return [group for group in shown if group.found.kind == kind]
+
+    whole = select("")
+    return ComparedReport(
+        findings.systems,
+        any(group.measure == SCORE for group in groups),
+        whole[0] if whole else None,
+        select("variation"),
+        select("language"),
+        select(ACROSS),
+    )
+
+
+def compare_run_groups(
+    run: Run, findings: Findings, correction: Correction = "holm"
+) -> list[ComparedGroup]:
+    """Return the comparisons of a run's models in all groups."""
+    return compare_groups(findings, load_parameters(run).evaluation(), correction)
+
+
+# Title and phrase about the better model, for measures across languages.
+MEASURE_PHRASES = {
+    LANGUAGE_RANGE: (
+        "How far the scores of an item's languages lie apart",
+        "is more even over languages",
+    ),
+    SIMILARITY_ACROSS: (
+        "How near replies in different languages are",
+        "has more similar replies over languages",
+    ),
+}
+
+
+def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> GroupShown:
+    lower_wins = group.measure == LANGUAGE_RANGE
+    verdicts = []
+    for one in group.comparisons:
+        more = (one.difference or 0) >= 0
+        better, other = (one.model_a, one.model_b)[:: 1 if more != lower_wins else -1]
+        apart = one.adjusted_p_value is not None and one.adjusted_p_value < ALPHA
+        verdicts.append(Verdict(better, other, apart and bool(one.difference), one))
+    title, ahead = MEASURE_PHRASES.get(group.measure, (group.name, "has more similar replies"))
+    standings = [
+        Standing(system, rank, mean)
+        for system, rank, mean in zip(systems, group.ranks, group.means, strict=True)
+    ]
+    return GroupShown(title, ahead, group, standings, verdicts)
+
+
+@dataclass(frozen=True)
+class ItemDifference:
+    """An item in a language: the scores of two models, and the replies of both."""
+
+    item: str
+    language: str
+    variation: str
+    first: float
+    second: float
+    of_first: SetTexts
+    of_second: SetTexts
+
+    @property
+    def difference(self) -> float:
+        """The first less the second."""
+        return self.first - self.second
+
+
+@dataclass(frozen=True)
+class DifferencesPage:
+    """Items that two models were scored on, the largest difference first, from `start` on."""
+
+    first: str
+    second: str
+    total: int
+    items: list[ItemDifference]
+    start: int
+    next: int | None
+
+
+def build_differences_page(
+    findings: Findings, first: str, second: str, start: int = 0, most: int = ITEMS_SHOWN
+) -> DifferencesPage:
+    """Return a page of items, the greatest difference of two models first, with the replies."""
+    judged = any(row.score is not None for row in findings.sets)
+    rows: dict[tuple[str, str], dict[str, SetRow]] = {}
+    for row in findings.sets:
+        if row.system in (first, second) and _select_number(row, judged=judged) is not None:
+            rows.setdefault((row.item, row.language), {})[row.system] = row
+    both = [(of[first], of[second]) for of in rows.values() if len(of) == 2]
+
+    def apart(pair: tuple[SetRow, SetRow]) -> float:
+        one, other = (_select_number(row, judged=judged) or 0.0 for row in pair)
+        return -abs(one - other)
+
+    both.sort(key=apart)
+    shown = both[start : start + most]
+    texts = build_set_texts(findings, [row for pair in shown for row in pair])
+    items = [
+        ItemDifference(
+            one.item,
+            one.language,
+            one.variation,
+            _select_number(one, judged=judged) or 0.0,
+            _select_number(other, judged=judged) or 0.0,
+            texts[one.key],
+            texts[other.key],
+        )
+        for one, other in shown
+    ]
+    after = start + most
+    return DifferencesPage(
+        first, second, len(both), items, start, after if after < len(both) else None
+    )
+
+
+def _select_number(row: SetRow, *, judged: bool) -> float | None:
+    return row.score if judged else row.similarity
+
+
+def build_comparisons_table(run: Run) -> Table:
+    """Return the table of comparisons in all groups, with Holm's correction."""
+    return Table(
+        HEADER, build_comparison_rows(compare_run_groups(run, load_findings_with_people(run)))
+    )

@@ -1,0 +1,440 @@
+"""Report of a finished run: scores, experts' judgements, replies of sets, and tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from annotations.exchange.reading.prompt_replies import NO_ANSWER
+from annotations.exchange.reading.prompts import PromptItem, PromptVariant
+from evaluation.eloquent.methods import JudgeAgreement
+from evaluation.eloquent.run.evaluation import evaluate_judgements
+from evaluation.eloquent.run.findings import (
+    Findings,
+    ReplySimilarity,
+    SetKey,
+    SetRow,
+)
+from evaluation.eloquent.run.judging import Judgement, is_human
+from evaluation.eloquent.run.replies import Reply
+from evaluation.eloquent.run.result_tables import STUDY_TABLES
+from evaluation.eloquent.storage import EloquentSummary, load_findings, load_parameters
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.result_tables import StudyTable
+from evaluation.judging import Choice, Exhibit, Given, Judging, Part, given_of
+from evaluation.judging.declaration import Key
+from evaluation.models import Run
+from evaluation.reports.spreadsheet import Table
+from evaluation.reports.values import LeftOut, left_out
+from evaluation.texts.differing import Piece, differing
+from evaluation.words.reasons import in_words
+
+
+def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
+    """Return every set of replies for judging: the texts in random order, without names."""
+    findings = load_findings(run)
+    replies: dict[Key, list[Reply]] = defaultdict(list)
+    for reply in findings.replies:
+        if not reply.status.is_missing:
+            replies[reply.system, reply.item, reply.language].append(reply)
+    return [
+        Exhibit(row.key, _build_parts(replies[row.key], rng))
+        for row in findings.sets
+        if len(replies[row.key]) > 1
+    ]
+
+
+def _build_parts(replies: list[Reply], rng: np.random.Generator) -> tuple[Part, ...]:
+    first = min(replies, key=lambda reply: reply.place)
+    order = rng.permutation(len(replies)).tolist()
+    shown = [replies[index] for index in order]
+    return (
+        Part("What was asked, in one of its wordings", first.prompt, folded=True),
+        *(
+            Part(f"Reply {number}", reply.text.strip() if reply.answered else "", NO_ANSWER, True)
+            for number, reply in enumerate(shown, 1)
+        ),
+    )
+
+
+def _average_machine_scores(run: Run) -> dict[str, dict[Key, float]]:
+    """Return the mean scores by judge and set."""
+    scores_by_judge: dict[str, dict[Key, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for judgement in load_findings(run).judgements:
+        if judgement.score is not None:
+            scores_by_judge[judgement.judge][
+                judgement.system, judgement.item, judgement.language
+            ].append(judgement.score)
+    return {
+        judge: {key: float(np.mean(scores)) for key, scores in judge_scores.items()}
+        for judge, judge_scores in scores_by_judge.items()
+    }
+
+
+SAME_MEANING = Judging(
+    name="same-meaning",
+    title="Judged by people",
+    one="set of replies",
+    many="sets of replies",
+    words="Each set holds what one system replied to the same request in several wordings. Do the "
+    "replies say the same? What they say counts: content, advice, what is left out. Words, style "
+    "and length alone do not. You are not told which system replied, nor what a program said.",
+    question="Do these replies mean the same?",
+    choices=(
+        Choice("0", "nothing in common", 0),
+        Choice("1", "little in common", 1),
+        Choice("2", "more apart than alike", 2),
+        Choice("3", "more alike than apart", 3),
+        Choice("4", "nearly the same", 4),
+        Choice("5", "the same", 5),
+    ),
+    columns=("system", "item", "language"),
+    cluster=1,
+    value="score",
+    exhibits=_build_exhibits,
+    machines=_average_machine_scores,
+)
+
+
+def load_findings_with_people(run: Run) -> Findings:
+    """Return the findings of a run, including experts' judgements since its end.
+
+    The numbers equal those of ``evaluate eloquent`` on the run's replies and all judgements.
+    """
+    judgements = given_of(run, SAME_MEANING)
+    return _evaluate_with_people(run.pk, tuple(judgements)) if judgements else load_findings(run)
+
+
+@lru_cache(maxsize=2)
+def _evaluate_with_people(run_id: int, judgements: tuple[Given, ...]) -> Findings:
+    """Return the findings with experts' judgements."""
+    # Cached, because a download of all tables needs the findings once for each table.
+    run = Run.objects.get(pk=run_id)
+    stored = load_findings(run)
+    human_judgements = [
+        Judgement(item, system, language, one.judge, "1", float(one.value), None)
+        for one in sorted(judgements, key=lambda one: one.expert)
+        for system, item, language in [one.key]
+    ]
+    return evaluate_judgements(
+        _restore_items(stored),
+        stored.replies,
+        [*stored.judgements, *human_judgements],
+        ReplySimilarity.of(stored),
+        load_parameters(run).evaluation(),
+        Exclusions(),
+    )
+
+
+def _restore_items(findings: Findings) -> list[PromptItem]:
+    """Return the items as they were asked, from the replies: every wording has one or an error."""
+    wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
+    for reply in findings.replies:
+        wordings[reply.item][reply.place] = PromptVariant(
+            reply.place, reply.language, reply.prompt, reply.place
+        )
+    return [
+        PromptItem(
+            item, variation, tuple(item_wordings[place] for place in sorted(item_wordings)), index
+        )
+        for index, (item, variation) in enumerate(
+            dict.fromkeys((row.item, row.variation) for row in findings.items)
+        )
+        for item_wordings in [wordings[item]]
+    ]
+
+
+# Most sets on a page that people and models judged differently.
+MOST_DISAGREED = 10
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """A model: its sum over `n` sets of replies, mean with interval, rank, similarity.
+
+    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are those of
+    people, over the `human_n` sets that they judged, beside `judged_mean`, what judges gave these.
+    """
+
+    system: str
+    sum: float | None
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    rank: int | None
+    rank_reason: str
+    similarity: float | None
+    similarity_answered: float | None
+    no_answer_rate: float | None
+    human_mean: float | None
+    human_low: float | None
+    human_high: float | None
+    human_n: int
+    judged_mean: float | None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A set of replies that people and programs judged: what each side says, 0 to 5."""
+
+    system: str
+    item: str
+    language: str
+    score: float
+    human_score: float
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """A kind of variation or a language: the mean of each model, and their average."""
+
+    name: str
+    means: list[float | None]
+    average: float | None
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """An item: in what its wordings differ, the score of each model, and their average."""
+
+    item: str
+    variation: str
+    scores: list[float | None]
+    average: float | None
+
+
+@dataclass(frozen=True)
+class EloquentReport:
+    """Everything on the first page; items and groups with the lowest average first."""
+
+    systems: list[SystemScores]
+    judges: list[str]
+    items: list[ItemScores]
+    variations: list[GroupScores]
+    languages: list[GroupScores]
+    agreements: list[JudgeAgreement]
+    left_out: list[LeftOut]
+    summary: EloquentSummary
+    apart: list[Apart]
+
+    @property
+    def names(self) -> list[str]:
+        """The models, in the order of the columns."""
+        return [one.system for one in self.systems]
+
+
+def build_report(run: Run) -> EloquentReport:
+    """Return the report of a finished run."""
+    findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
+    return EloquentReport(
+        [_build_system_scores(findings, system) for system in findings.systems],
+        list(findings.judges),
+        build_item_scores(findings),
+        _build_group_scores(findings, "variation:"),
+        _build_group_scores(findings, "language:"),
+        list(findings.agreements),
+        left_out(summary.exclusions),
+        summary,
+        _find_apart(findings),
+    )
+
+
+def _find_apart(findings: Findings) -> list[Apart]:
+    """Return the sets on which the scores of people and models differ most; [] without both."""
+    both = [
+        Apart(row.system, row.item, row.language, row.score, row.human_score)
+        for row in findings.sets
+        if row.score is not None and row.human_score is not None
+    ]
+    if all(is_human(judge) for judge in findings.judges):
+        return []
+    return sorted(both, key=lambda row: -abs(row.score - row.human_score))[:MOST_DISAGREED]
+
+
+def _build_system_scores(findings: Findings, system: str) -> SystemScores:
+    """Return the overall scores of a system."""
+    metrics = {
+        row.metric: row for row in findings.metrics if row.system == system and not row.group
+    }
+    rank, mean, human = metrics["rank"], metrics["mean"], metrics.get("human_mean")
+    judged = [
+        row.score
+        for row in findings.sets
+        if row.system == system
+        and row.human_score is not None
+        and _is_judged_by_models(findings, row)
+    ]
+
+    def value(name: str) -> float | None:
+        return metrics[name].value if name in metrics else None
+
+    return SystemScores(
+        system,
+        value("sum"),
+        mean.n,
+        mean.value,
+        mean.low,
+        mean.high,
+        None if rank.value is None else int(rank.value),
+        in_words(rank.reason),
+        value("similarity"),
+        value("similarity_answered"),
+        value("no_answer_rate"),
+        human.value if human else None,
+        human.low if human else None,
+        human.high if human else None,
+        human.n if human else 0,
+        _mean(judged),
+    )
+
+
+def _is_judged_by_models(findings: Findings, row: SetRow) -> bool:
+    """Return whether the score of a set comes from models."""
+    return row.score is not None and not all(is_human(judge) for judge in findings.judges)
+
+
+def build_item_scores(findings: Findings) -> list[ItemScores]:
+    """Return items by systems (the paper's Table 2), lowest average first, undefined ones last."""
+    cells = {(row.item, row.system): row for row in findings.items}
+    items = []
+    for item in dict.fromkeys(row.item for row in findings.items):
+        rows = [cells[item, system] for system in findings.systems]
+        scores = [row.score for row in rows]
+        items.append(ItemScores(item, rows[0].variation, scores, _mean(scores)))
+    return sorted(
+        items, key=lambda item_scores: (item_scores.average is None, item_scores.average or 0.0)
+    )
+
+
+def _build_group_scores(findings: Findings, prefix: str) -> list[GroupScores]:
+    """Return the means of all groups with a prefix, lowest average first, undefined ones last."""
+    means: dict[str, dict[str, float | None]] = defaultdict(dict)
+    for row in findings.metrics:
+        if row.group.startswith(prefix) and row.metric == "mean":
+            means[row.group.removeprefix(prefix)][row.system] = row.value
+    groups = []
+    for name, by_system in means.items():
+        values = [by_system.get(system) for system in findings.systems]
+        groups.append(GroupScores(name, values, _mean(values)))
+    return sorted(groups, key=lambda group: (group.average is None, group.average or 0.0))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _build_reader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
+    def read(run: Run) -> Table:
+        """Return a table of the findings, with what people said."""
+        return Table(table.columns, table.cells(table.rows(load_findings_with_people(run))))
+
+    return read
+
+
+FINDINGS_TABLES = {table.name: _build_reader(table) for table in STUDY_TABLES}
+"""Functions that load the tables of a finished run, by name."""
+
+
+# Most sets on a page of texts.
+SETS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class ReplyShown:
+    """A reply with the answer of each turn in pieces, marked where the replies of a set differ."""
+
+    reply: Reply
+    turns: list[list[Piece]]
+
+
+@dataclass(frozen=True)
+class SetTexts:
+    """The replies of a model to an item in a language beside each other, and what judges said."""
+
+    row: SetRow
+    replies: list[ReplyShown]
+    judgements: list[Judgement]
+    why: str
+
+
+@dataclass(frozen=True)
+class TextsPage:
+    """The sets with the most unlike replies, from `start` on; `next` begins the next page."""
+
+    sets: list[SetTexts]
+    total: int
+    start: int
+    next: int | None
+    previous: int | None
+
+
+def build_texts_page(
+    findings: Findings, start: int = 0, only: str = "", most: int = SETS_SHOWN
+) -> TextsPage:
+    """Return a page of sets, the lowest score first; without scores the lowest similarity.
+
+    `only` is the name of a model to show alone; "" shows all.
+    """
+    compared = [row for row in findings.sets if row.n_replies > 1 and only in ("", row.system)]
+    ordered = sorted(compared, key=_build_sort_key)
+    rows = ordered[start : start + most]
+    texts = build_set_texts(findings, rows)
+    after = start + most
+    return TextsPage(
+        [texts[row.key] for row in rows],
+        len(ordered),
+        start,
+        after if after < len(ordered) else None,
+        max(0, start - most) if start else None,
+    )
+
+
+def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, SetTexts]:
+    """Return replies and judgements of sets by key."""
+    wanted = {row.key for row in rows}
+    replies: dict[SetKey, list[Reply]] = defaultdict(list)
+    for reply in findings.replies:
+        key = (reply.system, reply.item, reply.language)
+        if key in wanted:
+            replies[key].append(reply)
+    judgements: dict[SetKey, list[Judgement]] = defaultdict(list)
+    for judgement in findings.judgements:
+        judgements[judgement.system, judgement.item, judgement.language].append(judgement)
+    return {
+        row.key: SetTexts(
+            row, _mark_differences(replies[row.key]), judgements[row.key], in_words(row.reason)
+        )
+        for row in rows
+    }
+
+
+def _mark_differences(replies: Sequence[Reply]) -> list[ReplyShown]:
+    """Return the replies with differences marked, each turn against the same turn of the others."""
+    turns: dict[int, list[list[Piece]]] = defaultdict(list)
+    answered = [reply for reply in replies if reply.answered]
+    for turn in range(max((len(reply.turns) for reply in answered), default=0)):
+        pieces = iter(differing([_find_answer(reply, turn) for reply in answered]))
+        for number, _ in enumerate(answered):
+            turns[number].append(next(pieces))
+    shown = iter(range(len(answered)))
+    return [
+        ReplyShown(reply, turns[next(shown)][: len(reply.turns)] if reply.answered else [])
+        for reply in replies
+    ]
+
+
+def _find_answer(reply: Reply, turn: int) -> str:
+    return reply.turns[turn].answer if turn < len(reply.turns) else ""
+
+
+def _build_sort_key(row: SetRow) -> tuple[bool, float, float]:
+    """Return a sort key: lowest score first, then lowest similarity; unscored sets last."""
+    similarity = -1.0 if row.similarity is None else row.similarity
+    return row.score is None, row.score or 0.0, similarity

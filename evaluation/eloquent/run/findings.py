@@ -1,0 +1,280 @@
+"""Findings of an evaluation: rows of tables, similarity of replies, and the submission format.
+
+Similarities are cosines of vectors of replies, within a set and across the languages of an item.
+The submission format is that of the lab of 2025: one document for each system and language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+
+from annotations.exchange.reading.prompt_replies import NO_ANSWER
+from evaluation.backends import EmbedderInfo, get_embedder
+from evaluation.consensus.vectors import Progress, truncation_warning
+from evaluation.eloquent.methods import (
+    JudgeAgreement,
+    compute_set_similarity,
+    compute_similarity_across_languages,
+)
+from evaluation.eloquent.options import EloquentParameters
+from evaluation.eloquent.run.judging import Judgement
+from evaluation.eloquent.run.replies import Reply
+from evaluation.flow.metrics import MetricRow
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.comparison import Comparison
+from evaluation.methods.undefined import or_none
+from evaluation.texts.languages import language_warning
+from evaluation.words.message import Message
+
+SetKey = tuple[str, str, str]
+"""System, item and language of a set of replies."""
+
+
+class SetRow(NamedTuple):
+    """A set of replies: those of one system to the prompts of one item in one language.
+
+    `reason` is set without a score, `similarity_reason` without a similarity.
+    """
+
+    system: str
+    item: str
+    language: str
+    variation: str
+    n_prompts: int
+    n_replies: int
+    n_no_answer: int
+    score: float | None
+    spread: float | None
+    n_judges: int
+    n_scores: int
+    human_score: float | None
+    similarity: float | None
+    similarity_answered: float | None
+    n_answered: int
+    reason: str | None
+    similarity_reason: str | None
+
+    @property
+    def key(self) -> SetKey:
+        """System, item and language."""
+        return self.system, self.item, self.language
+
+
+class ItemRow(NamedTuple):
+    """A row of items.csv: an item and a system, over its languages.
+
+    `score` is the mean and `sum` the sum over its `n` scored languages, `languages` how many have
+    two prompts; `language_range` is the highest less the lowest score of a language.
+    """
+
+    item: str
+    system: str
+    variation: str
+    languages: int
+    n_prompts: int
+    n_replies: int
+    n_no_answer: int
+    score: float | None
+    sum: float | None
+    n: int
+    spread: float | None
+    human_score: float | None
+    similarity: float | None
+    similarity_answered: float | None
+    similarity_across_languages: float | None
+    language_range: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Results of an evaluation.
+
+    Attributes
+    ----------
+    systems : in the order of their first occurrence.
+    sets : in the order of systems, items and languages.
+    items : a row for each item and system.
+    judges : names of models and people that judged.
+    agreements : a row for every two judges.
+    comparisons : a row for every two systems, paired by item.
+    embedding : how vectors were computed; None without replies.
+    """
+
+    systems: tuple[str, ...]
+    sets: tuple[SetRow, ...]
+    items: tuple[ItemRow, ...]
+    metrics: tuple[MetricRow, ...]
+    judgements: tuple[Judgement, ...]
+    judges: tuple[str, ...]
+    agreements: tuple[JudgeAgreement, ...]
+    comparisons: tuple[Comparison, ...]
+    replies: tuple[Reply, ...]
+    embedding: EmbedderInfo | None = None
+    warnings: Sequence[Message] = field(default_factory=tuple)
+
+    def metric(self, system: str, metric: str, group: str = "") -> MetricRow | None:
+        """Return the row of a system's metric in a group; None without one."""
+        for row in self.metrics:
+            if (row.system, row.group, row.metric) == (system, group, metric):
+                return row
+        return None
+
+
+@dataclass(frozen=True)
+class ReplySimilarity:
+    """Similarities of replies.
+
+    Attributes
+    ----------
+    of_sets : similarity of all replies of a set, and of the answered ones; None if undefined.
+    across : similarity of replies in different languages, by system and item.
+    info : how vectors were computed; None without an answer.
+    warnings : about truncated texts and unknown languages.
+    """
+
+    of_sets: Mapping[SetKey, tuple[float | None, float | None]]
+    across: Mapping[tuple[str, str], float | None]
+    info: EmbedderInfo | None = None
+    warnings: Sequence[Message] = field(default_factory=tuple)
+
+    @classmethod
+    def of(cls, findings: Findings) -> ReplySimilarity:
+        """Return the similarities in stored findings."""
+        return cls(
+            {row.key: (row.similarity, row.similarity_answered) for row in findings.sets},
+            {(row.system, row.item): row.similarity_across_languages for row in findings.items},
+            findings.embedding,
+            findings.warnings,
+        )
+
+
+def compute_similarity(
+    replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None = None
+) -> ReplySimilarity:
+    """Embed the answers and return their similarities. Raises `BackendError`."""
+    vectors, info, warnings = _embed_answers(replies, parameters, progress)
+    return ReplySimilarity(
+        _compute_set_similarity(replies, vectors),
+        _compute_similarity_across_languages(replies, vectors),
+        info,
+        warnings,
+    )
+
+
+def _embed_answers(
+    replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None
+) -> tuple[Vectors, EmbedderInfo | None, list[Message]]:
+    """Return (A, d) vectors of the answers, the embedder's description, and warnings."""
+    texts = [one.text for one in replies if one.answered]
+    if not texts:
+        return np.zeros((0, 1), dtype=np.float32), None, []
+    precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
+    embedder = get_embedder(parameters.embedder, precision)
+    embedder.fit(texts)
+    report_progress = partial(progress, "embedding") if progress else None
+    vectors = embedder.embed(texts, report_progress)
+    info = embedder.describe()
+    warnings = [truncation_warning(embedder.n_truncated_, info), language_warning(texts, info)]
+    return vectors, info, [one for one in warnings if one is not None]
+
+
+def _compute_set_similarity(
+    replies: Sequence[Reply], vectors: Vectors
+) -> dict[SetKey, tuple[float | None, float | None]]:
+    """Return the similarity of each set: of all replies, and of the answered ones."""
+    present = [reply for reply in replies if not reply.status.is_missing]
+    keys = [(reply.system, reply.item, reply.language) for reply in present]
+    codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    similarity = compute_set_similarity(
+        vectors, [codes[key] for key in keys], [reply.answered for reply in present], len(codes)
+    )
+    return {
+        key: (or_none(similarity.all[code]), or_none(similarity.answered[code]))
+        for key, code in codes.items()
+    }
+
+
+def _compute_similarity_across_languages(
+    replies: Sequence[Reply], vectors: Vectors
+) -> dict[tuple[str, str], float | None]:
+    """Return the similarity of answers in different languages, by system and item."""
+    answers = [reply for reply in replies if reply.answered]
+    if not answers:
+        return {}
+    keys = [(reply.system, reply.item) for reply in answers]
+    codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    names = dict.fromkeys(reply.language for reply in answers)
+    languages = {name: code for code, name in enumerate(names)}
+    cosines, _ = compute_similarity_across_languages(
+        vectors,
+        [codes[key] for key in keys],
+        [languages[reply.language] for reply in answers],
+        len(codes),
+    )
+    return {key: or_none(cosines[code]) for key, code in codes.items()}
+
+
+LABEL = "eloquent-2025-robustness"
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """Metadata of a submission other than system and language."""
+
+    team: str = ""
+    submissionid: str = "1"
+    date: str = ""
+    label: str = LABEL
+
+
+def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict[str, Any]]:
+    """Yield {team, system, submissionid, language, date, label, questions}.
+
+    An entry of `questions` is the conversation about one wording. `questionid` is the item's id, a
+    number if it is written as one ("12", not "012"). `turns` hold the prompt as sent and the
+    follow-ups, with their answers. An empty or refused reply is "[no answer]"; failed ones are left
+    out. `read_prompt_replies` and `matched` read the same replies again.
+    """
+    for system, language in dict.fromkeys((reply.system, reply.language) for reply in replies):
+        replies_of_system = [
+            reply
+            for reply in replies
+            if (reply.system, reply.language) == (system, language) and not reply.status.is_missing
+        ]
+        yield {
+            "team": submitter.team,
+            "system": system,
+            "submissionid": submitter.submissionid,
+            "language": language,
+            "date": submitter.date,
+            "label": submitter.label,
+            "questions": [
+                {
+                    "questionid": _convert_question_id(reply.item),
+                    "turns": [
+                        {"question": turn.question, "answer": turn.answer or NO_ANSWER}
+                        for turn in reply.turns
+                    ],
+                }
+                for reply in replies_of_system
+            ],
+        }
+
+
+def _convert_question_id(item: str) -> int | str:
+    """Return the id of an item in the submission format: a number if written as one."""
+    is_number = item.isascii() and item.isdecimal() and str(int(item)) == item
+    return int(item) if is_number else item
+
+
+def build_file_name(form: dict[str, Any]) -> str:
+    """Return the name of a form's file, such as submission_small_en.json."""
+    parts = [re.sub(r"[^\w.-]+", "-", str(form[name]))[:60] for name in ("system", "language")]
+    return f"submission_{'_'.join(parts)}.json"

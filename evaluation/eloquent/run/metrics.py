@@ -1,0 +1,440 @@
+"""Rows of metrics.csv, and paired comparisons of systems on the same items.
+
+Sums, means and similarities of systems are computed overall and by group. Systems are compared
+overall, by variation, by language and across languages (methods section 6). Comparisons are paired
+by item: the mean over the languages in which all systems have a value. Intervals and p-values are
+by items. p-values are corrected over all pairs of all groups of one kind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.eloquent.methods import rank_by_sum
+from evaluation.eloquent.options import EloquentParameters
+from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
+from evaluation.eloquent.run.judging import Judgement
+from evaluation.flow.metrics import OVERALL, MetricRow, group_name
+from evaluation.methods.cells import Floats
+from evaluation.methods.inference.clustered import Estimate, drawn_intervals
+from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
+from evaluation.methods.inference.corrections import CORRECTIONS, Correction
+from evaluation.methods.undefined import or_none, ratio
+
+ALL_SYSTEMS = ""
+NO_SCORE = "no_score"
+NO_REPLY = "no_reply"
+FEWER_THAN_2_VARIANTS = "fewer_than_2_variants"
+ONE_LANGUAGE = "one_language"
+NOT_JUDGED_TWICE = "not_judged_twice"
+
+Number = Callable[[SetRow], float | None]
+
+
+def build_metric_rows(
+    systems: Sequence[str],
+    sets: Sequence[SetRow],
+    items: Sequence[ItemRow],
+    judgements: Sequence[Judgement],
+    parameters: EloquentParameters,
+) -> Iterator[MetricRow]:
+    """Yield the metrics overall, by variation, language and item, and by judge.
+
+    `sum`, `mean` and `n` are over sets of replies (an item, a system, a language); `average` is the
+    mean over systems. Intervals are by items.
+    """
+    if not systems:
+        return
+    yield from _build_group_rows(systems, sets, OVERALL, parameters)
+    yield from _build_rank_rows(systems, sets)
+    yield from _build_further_rows(systems, sets, items, parameters)
+    yield from _build_average_row(systems, sets, OVERALL)
+    for key, groups in (
+        ("variation", _group_sets(sets, lambda row: row.variation)),
+        ("language", _group_sets(sets, lambda row: row.language)),
+        ("item", _group_sets(sets, lambda row: row.item)),
+    ):
+        for name, members in groups.items():
+            group = group_name(key, name)
+            yield from _build_group_rows(systems, members, group, parameters)
+            yield from _build_average_row(systems, members, group)
+    yield from _build_judge_rows(judgements)
+
+
+def _group_sets(sets: Sequence[SetRow], name: Callable[[SetRow], str]) -> dict[str, list[SetRow]]:
+    """Return the sets by name of their group, without those whose name is ""."""
+    groups: dict[str, list[SetRow]] = defaultdict(list)
+    for row in sets:
+        if name(row):
+            groups[name(row)].append(row)
+    return groups
+
+
+def _build_group_rows(
+    systems: Sequence[str], sets: Sequence[SetRow], group: str, parameters: EloquentParameters
+) -> Iterator[MetricRow]:
+    """Yield sum, mean, n and similarity of each system over the sets of a group."""
+    scores = estimate_means(systems, sets, lambda row: row.score, parameters)
+    similarity = estimate_means(systems, sets, lambda row: row.similarity, parameters)
+    answered = estimate_means(systems, sets, lambda row: row.similarity_answered, parameters)
+    for index, system in enumerate(systems):
+        known = [row.score for row in sets if row.system == system and row.score is not None]
+        n = len(known)
+        why = None if n else _explain_missing_score(sets)
+        total = float(np.sum(known)) if n else None
+        yield MetricRow(system, group, "sum", total, None, None, n, why)
+        mean = MetricRow.of(system, group, "mean", scores[index])
+        yield mean if n else mean._replace(reason=why)
+        yield MetricRow(system, group, "n", float(n), None, None, n, None)
+        if any(row.n_replies for row in sets if row.system == system):
+            yield MetricRow.of(system, group, "similarity", similarity[index])
+            yield MetricRow.of(system, group, "similarity_answered", answered[index])
+
+
+def _explain_missing_score(sets: Sequence[SetRow]) -> str:
+    """Return the reason for the lack of scores of a group."""
+    return NO_SCORE if any(row.n_prompts > 1 for row in sets) else FEWER_THAN_2_VARIANTS
+
+
+def estimate_means(
+    systems: Sequence[str], sets: Sequence[SetRow], number: Number, parameters: EloquentParameters
+) -> list[Estimate]:
+    """Return each system's mean of a number over sets, with an interval that draws whole items.
+
+    `n` is the number of sets with a value; an interval needs 2 items.
+    """
+    items = {name: index for index, name in enumerate(dict.fromkeys(row.item for row in sets))}
+    system_codes = {system: index for index, system in enumerate(systems)}
+    totals, counts = np.zeros((2, len(systems), len(items)))
+    for row in sets:
+        value = number(row)
+        if value is not None:
+            totals[system_codes[row.system], items[row.item]] += value
+            counts[system_codes[row.system], items[row.item]] += 1
+
+    def statistic(weights: Floats) -> Floats:
+        return ratio(totals @ weights.T, counts @ weights.T)
+
+    intervals = drawn_intervals(
+        ratio(totals.sum(axis=1), counts.sum(axis=1)),
+        np.count_nonzero(counts, axis=1),
+        statistic,
+        len(items),
+        parameters.bootstrap,
+        parameters.seed,
+    )
+    sizes = counts.sum(axis=1).astype(int)
+    return [
+        Estimate(
+            interval.value,
+            interval.low,
+            interval.high,
+            int(n),
+            NO_SCORE if interval.value is None else interval.reason,
+        )
+        for interval, n in zip(intervals, sizes, strict=True)
+    ]
+
+
+def _build_rank_rows(systems: Sequence[str], sets: Sequence[SetRow]) -> Iterator[MetricRow]:
+    """Yield the rank of each system by its sum, or the reason for none."""
+    scored = [
+        {
+            (row.item, row.language): row.score
+            for row in sets
+            if row.system == system and row.score is not None
+        }
+        for system in systems
+    ]
+    for system, scores, sum_rank in zip(systems, scored, rank_by_sum(scored), strict=True):
+        rank = None if sum_rank.rank is None else float(sum_rank.rank)
+        n = len(scores)
+        yield MetricRow(system, OVERALL, "rank", rank, None, None, n, sum_rank.reason)
+
+
+def _build_further_rows(
+    systems: Sequence[str],
+    sets: Sequence[SetRow],
+    items: Sequence[ItemRow],
+    parameters: EloquentParameters,
+) -> Iterator[MetricRow]:
+    """Yield spread of repeats, people's mean, values across languages, and share of no answers."""
+    spread = estimate_means(systems, sets, lambda row: row.spread, parameters)
+    human = estimate_means(systems, sets, lambda row: row.human_score, parameters)
+    for index, system in enumerate(systems):
+        yield _build_row(system, "spread", spread[index], NOT_JUDGED_TWICE)
+        if human[index].value is not None:
+            yield MetricRow.of(system, OVERALL, "human_mean", human[index])
+        own = [row for row in items if row.system == system]
+        for name in ("language_range", "similarity_across_languages"):
+            known = [v for v in (getattr(row, name) for row in own) if v is not None]
+            mean = float(np.mean(known)) if known else None
+            why = None if known else ONE_LANGUAGE
+            yield MetricRow(system, OVERALL, name, mean, None, None, len(known), why)
+        n = sum(row.n_replies for row in own)
+        share = sum(row.n_no_answer for row in own) / n if n else None
+        why = None if n else NO_REPLY
+        yield MetricRow(system, OVERALL, "no_answer_rate", share, None, None, n, why)
+
+
+def _build_row(system: str, metric: str, estimate: Estimate, undefined: str) -> MetricRow:
+    row = MetricRow.of(system, OVERALL, metric, estimate)
+    return row._replace(reason=undefined) if row.value is None else row
+
+
+def _build_average_row(
+    systems: Sequence[str], sets: Sequence[SetRow], group: str
+) -> Iterator[MetricRow]:
+    """Yield the mean of the systems' means (last column of the paper's Table 2)."""
+    means = []
+    for system in systems:
+        known = [row.score for row in sets if row.system == system and row.score is not None]
+        if known:
+            means.append(float(np.mean(known)))
+    value = float(np.mean(means)) if means else None
+    why = None if means else _explain_missing_score(sets)
+    yield MetricRow(ALL_SYSTEMS, group, "average", value, None, None, len(means), why)
+
+
+def _build_judge_rows(judgements: Sequence[Judgement]) -> Iterator[MetricRow]:
+    """Yield sum, mean and n by judge; a set counts once, with the mean of its repeats."""
+    scores: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for judgement in judgements:
+        system_scores = scores[judgement.judge, judgement.system]
+        if judgement.score is not None:
+            system_scores[judgement.item, judgement.language].append(judgement.score)
+    for (judge, system), sets in scores.items():
+        means = [float(np.mean(repeats)) for repeats in sets.values()]
+        group, n = group_name("judge", judge), len(means)
+        why = None if n else NO_SCORE
+        total = sum(means) if n else None
+        yield MetricRow(system, group, "sum", total, None, None, n, why)
+        mean = float(np.mean(means)) if n else None
+        yield MetricRow(system, group, "mean", mean, None, None, n, why)
+        yield MetricRow(system, group, "n", float(n), None, None, n, None)
+
+
+SCORE, SIMILARITY = "score", "similarity"
+ACROSS = "across"
+LANGUAGE_RANGE, SIMILARITY_ACROSS = "language_range", "similarity_across_languages"
+HEADER = (
+    *("group", "measure", "model_a", "model_b", "difference", "low", "high", "p_value"),
+    *("adjusted_p_value", "smallest_detectable", "n", "test", "correction", "reason"),
+)
+
+
+@dataclass(frozen=True)
+class ComparedGroup:
+    """Comparison of all systems on the items of one group.
+
+    Attributes
+    ----------
+    kind : "" for all items, "variation", "language", or "across" for values across languages.
+    measure : score, similarity, language_range or similarity_across_languages. A lower
+        language_range is better.
+    n_items : number of items with a value of every system.
+    means : mean of each system over these items.
+    ranks : 1 + number of significantly better systems; None without a comparison.
+    """
+
+    kind: str
+    name: str
+    measure: str
+    n_items: int
+    means: tuple[float | None, ...]
+    comparisons: tuple[Comparison, ...]
+    ranks: tuple[int | None, ...]
+
+    @property
+    def group(self) -> str:
+        """Name of the group in tables."""
+        if not self.kind:
+            return OVERALL
+        return ACROSS if self.kind == ACROSS else group_name(self.kind, self.name)
+
+
+def pair_items(
+    systems: Sequence[str], rows: Iterable[tuple[str, str, str, float | None]]
+) -> dict[str, Floats]:
+    """Return (S,) values by item: means over the languages in which every system has a value.
+
+    `rows` are item, language, system and value.
+    """
+    values: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for item, language, system, value in rows:
+        if value is not None:
+            values[item, language][system] = value
+    parts: dict[str, list[Floats]] = defaultdict(list)
+    for (item, _), set_values in values.items():
+        if len(set_values) == len(systems):
+            parts[item].append(np.array([set_values[system] for system in systems]))
+    return {item: np.asarray(np.mean(item_values, axis=0)) for item, item_values in parts.items()}
+
+
+def compare_systems(
+    systems: Sequence[str],
+    items: dict[str, Floats],
+    parameters: EloquentParameters,
+    correction: Correction = "holm",
+) -> list[Comparison]:
+    """Return the comparisons of every two systems; [] without two systems and an item."""
+    if len(systems) < 2 or not items:
+        return []
+    table = np.stack(list(items.values()), axis=1)
+    return compare_models(table, systems, correction, parameters.bootstrap, parameters.seed)
+
+
+def compare_groups(
+    findings: Findings, parameters: EloquentParameters, correction: Correction = "holm"
+) -> list[ComparedGroup]:
+    """Compare the systems in all groups by the judges' score, or by similarity without scores.
+
+    All items come first, then variations, languages, and values across languages. A kind with a
+    single group is left out, because it equals all items. [] for fewer than 2 systems.
+    """
+    if len(findings.systems) < 2:
+        return []
+    judged = any(row.score is not None for row in findings.sets)
+    measure = SCORE if judged else SIMILARITY
+    sets = findings.sets
+    compared = [
+        _compare_group(
+            findings, "", "", measure, _list_set_values(sets, measure), parameters, correction
+        )
+    ]
+    for kind, get_name in KINDS.items():
+        names = [name for name in dict.fromkeys(map(get_name, sets)) if name]
+        groups = [
+            _compare_group(
+                findings,
+                kind,
+                name,
+                measure,
+                _list_set_values([row for row in sets if get_name(row) == name], measure),
+                parameters,
+                correction,
+            )
+            for name in names
+        ]
+        groups = [group for group in groups if group.n_items]
+        compared += _correct_together(groups, correction) if len(groups) > 1 else []
+    across = [
+        _compare_group(
+            findings,
+            ACROSS,
+            "",
+            name,
+            _list_item_values(findings.items, name),
+            parameters,
+            correction,
+        )
+        for name in ((LANGUAGE_RANGE,) if judged else ()) + (SIMILARITY_ACROSS,)
+    ]
+    return compared + [group for group in across if group.n_items]
+
+
+def build_comparison_rows(groups: Iterable[ComparedGroup]) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of each comparison by `HEADER`."""
+    for group in groups:
+        for comparison in group.comparisons:
+            cells = (getattr(comparison, name) for name in HEADER[2:])
+            yield (group.group or None, group.measure, *cells)
+
+
+KINDS: dict[str, Callable[[SetRow], str]] = {
+    "variation": lambda row: row.variation,
+    "language": lambda row: row.language,
+}
+
+
+def _list_set_values(
+    rows: Iterable[SetRow], measure: str
+) -> Iterator[tuple[str, str, str, float | None]]:
+    for row in rows:
+        yield row.item, row.language, row.system, getattr(row, measure)
+
+
+def _list_item_values(
+    rows: Iterable[ItemRow], measure: str
+) -> Iterator[tuple[str, str, str, float | None]]:
+    for row in rows:
+        yield row.item, "", row.system, getattr(row, measure)
+
+
+def _compare_group(
+    findings: Findings,
+    kind: str,
+    name: str,
+    measure: str,
+    rows: Iterable[tuple[str, str, str, float | None]],
+    parameters: EloquentParameters,
+    correction: Correction,
+) -> ComparedGroup:
+    systems = findings.systems
+    items = pair_items(systems, rows)
+    comparisons = compare_systems(systems, items, parameters, correction)
+    means: list[float | None] = [None] * len(systems)
+    if items:
+        means = [float(value) for value in np.mean(list(items.values()), axis=0)]
+    return ComparedGroup(
+        kind,
+        name,
+        measure,
+        len(items),
+        tuple(means),
+        tuple(comparisons),
+        _rank_systems(systems, comparisons, measure),
+    )
+
+
+def _rank_systems(
+    systems: Sequence[str], comparisons: Sequence[Comparison], measure: str
+) -> tuple[int | None, ...]:
+    if not comparisons:
+        return (None,) * len(systems)
+    # A smaller range is better, and ranks prefer greater values.
+    if measure == LANGUAGE_RANGE:
+        comparisons = [
+            replace(
+                comparison,
+                difference=None if comparison.difference is None else -comparison.difference,
+            )
+            for comparison in comparisons
+        ]
+    return tuple(comparison.rank for comparison in significant_ranks(comparisons, systems))
+
+
+def _correct_together(
+    groups: Sequence[ComparedGroup], correction: Correction
+) -> list[ComparedGroup]:
+    """Return the groups with p-values corrected over all pairs of all groups."""
+    p_values = np.array(
+        [
+            np.nan if comparison.p_value is None else comparison.p_value
+            for group in groups
+            for comparison in group.comparisons
+        ]
+    )
+    if not len(p_values):
+        return list(groups)
+    adjusted = iter(CORRECTIONS[correction](p_values))
+    corrected = []
+    for group in groups:
+        pairs = tuple(
+            replace(comparison, adjusted_p_value=or_none(next(adjusted)))
+            for comparison in group.comparisons
+        )
+        systems = tuple(
+            dict.fromkeys(
+                n for comparison in pairs for n in (comparison.model_a, comparison.model_b)
+            )
+        )
+        ranks = _rank_systems(systems, pairs, group.measure) if pairs else group.ranks
+        corrected.append(replace(group, comparisons=pairs, ranks=ranks))
+    return corrected

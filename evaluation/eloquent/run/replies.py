@@ -1,0 +1,390 @@
+"""Replies to prompts: match replies of files to prompts, and hold conversations with a system.
+
+Replies that match no prompt are left out and counted. Each wording has its own conversation, with
+follow-up questions after its reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.changed_prompts import ChangedPrompt
+from annotations.exchange.reading.prompt_replies import NO_ANSWER, GivenReply, Turn
+from annotations.exchange.reading.prompts import PromptItem, PromptVariant
+from annotations.exchange.records import AnswerStatus
+from evaluation.backends.chat.contract import Message
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.metrics import Exclusions
+
+UNKNOWN_ITEM = "unknown_item"
+UNKNOWN_LANGUAGE = "unknown_language"
+UNKNOWN_VARIANT = "unknown_variant"
+LANGUAGE_MISSING = "language_missing"
+REPEATED = "repeated"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Reply of a system to one wording of an item.
+
+    Attributes
+    ----------
+    place : number of the wording within its item, from 0.
+    prompt : the text sent to the system.
+    text : the answers of all turns, joined; "" without an answer.
+    turns : all turns; the first one has `prompt` as question.
+    changed : whether `prompt` differs from the file's; `note` is the reason, if known.
+    """
+
+    system: str
+    item: str
+    language: str
+    place: int
+    prompt: str
+    text: str
+    status: AnswerStatus
+    turns: tuple[Turn, ...]
+    changed: bool = False
+    note: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the reply has a text; False for empty, refused and failed replies."""
+        return self.status is AnswerStatus.TEXT
+
+
+class Numbering:
+    """Numbering of wordings in a table: from 0 or 1, within a language or within the whole item.
+
+    The numbers begin at 0 if any row has 0, else at 1. They count within a language unless more
+    rows match a wording of their language when counted within the item.
+    """
+
+    def __init__(self, items: dict[str, PromptItem], replies: Sequence[GivenReply]) -> None:
+        numbered = [row for row in replies if not row.turns and row.variant.isdecimal()]
+        self.first = 0 if any(int(row.variant) == 0 for row in numbered) else 1
+        known = [row for row in numbered if row.item in items]
+        fits = {
+            whole: sum(self._find(items[row.item], row, whole) is not None for row in known)
+            for whole in (False, True)
+        }
+        self.whole_item = fits[True] > fits[False]
+
+    def find_variant(self, item: PromptItem, reply: GivenReply) -> PromptVariant | None:
+        """Return the wording with the number and language of a row; None without one."""
+        return self._find(item, reply, self.whole_item)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbering for summary.json."""
+        return {"from": self.first, "within": "item" if self.whole_item else "language"}
+
+    def _find(self, item: PromptItem, reply: GivenReply, whole: bool) -> PromptVariant | None:
+        if not reply.variant.isdecimal():
+            return None
+        index = int(reply.variant) - self.first
+        language = reply.language or _find_only_language(item)
+        variants = item.variants if whole else item.variants_in(language)
+        if not 0 <= index < len(variants) or (language and variants[index].language != language):
+            return None
+        return variants[index]
+
+
+@dataclass(frozen=True)
+class MatchedReplies:
+    """Replies that match prompts, and the numbering of tables; None for submissions alone."""
+
+    replies: list[Reply]
+    numbering: Numbering | None
+
+
+def match_replies(
+    items: Iterable[PromptItem], given: Sequence[GivenReply], exclusions: Exclusions
+) -> MatchedReplies:
+    """Match replies of files to the prompts of their items.
+
+    In a submission, each turn whose question is a prompt of the item begins a reply to that prompt.
+    White space and case are ignored. One entry may hold all wordings of an item. Other turns are
+    follow-ups of the turn before. If the first question is no prompt, it counts as a changed
+    prompt: of the first wording in the submission's language without a reply of the system.
+
+    Left out and counted in `exclusions`: unknown_item, unknown_language (the item has no prompt in
+    it), language_missing (the item has several), unknown_variant, and repeated (a second reply of
+    a system to a wording).
+    """
+    by_id = {item.id: item for item in items}
+    table_rows = [row for row in given if not row.turns]
+    numbering = Numbering(by_id, table_rows) if table_rows else None
+    found: dict[tuple[str, str, int], Reply] = {}
+    changed: list[tuple[GivenReply, PromptItem]] = []
+    for one in given:
+        item = _find_item(by_id, one)
+        if item is None:
+            exclusions.add(UNKNOWN_ITEM, _describe_reply(one))
+            continue
+        if one.turns:
+            for reply in _split_conversations(item, one):
+                if reply is None:
+                    changed.append((one, item))
+                else:
+                    _add_reply(found, reply, one, exclusions)
+            continue
+        assert numbering is not None
+        variant = numbering.find_variant(item, one)
+        if variant is None:
+            exclusions.add(_explain_mismatch(item, one), _describe_reply(one))
+            continue
+        _add_reply(found, _build_table_reply(item, variant, one), one, exclusions)
+    # After all others, so that a changed prompt gets a wording that has no reply.
+    for one, item in changed:
+        _add_changed_reply(found, one, item, exclusions)
+    return MatchedReplies(list(found.values()), numbering)
+
+
+def _find_item(items: dict[str, PromptItem], given: GivenReply) -> PromptItem | None:
+    """Return the item of a reply; a JSON number 12 also matches a single id such as "012"."""
+    if given.item in items or not given.number:
+        return items.get(given.item)
+    matches = [name for name in items if name.isdecimal() and int(name) == int(given.item)]
+    return items[matches[0]] if len(matches) == 1 else None
+
+
+def _find_only_language(item: PromptItem) -> str:
+    """Return the language of an item; "" if it has several."""
+    return item.languages[0] if len(item.languages) == 1 else ""
+
+
+def _explain_mismatch(item: PromptItem, given: GivenReply) -> str:
+    """Return why a row of a table matches no wording of its item."""
+    if not given.language:
+        return UNKNOWN_VARIANT if _find_only_language(item) else LANGUAGE_MISSING
+    return UNKNOWN_VARIANT if given.language in item.languages else UNKNOWN_LANGUAGE
+
+
+def _build_table_reply(item: PromptItem, variant: PromptVariant, given: GivenReply) -> Reply:
+    return Reply(
+        given.system,
+        item.id,
+        variant.language,
+        variant.place,
+        variant.prompt,
+        given.text,
+        given.status,
+        (Turn(variant.prompt, given.text),),
+    )
+
+
+def _split_conversations(item: PromptItem, given: GivenReply) -> Iterator[Reply | None]:
+    """Yield the replies of a submission entry; None if its first question is no prompt."""
+    starts = [
+        index
+        for index, turn in enumerate(given.turns)
+        if _find_variant(item, given, turn) is not None
+    ]
+    if not starts or starts[0] != 0:
+        yield None
+        if not starts:
+            return
+    for start, end in zip(starts, [*starts[1:], len(given.turns)], strict=True):
+        turns = given.turns[start:end]
+        variant = _find_variant(item, given, turns[0])
+        assert variant is not None
+        yield _build_reply(item, variant, given, turns, changed=False)
+
+
+def _find_variant(item: PromptItem, given: GivenReply, turn: Turn) -> PromptVariant | None:
+    """Return the prompt that a turn's question equals but for case and white space, or None."""
+    exact, folded = cleaned(turn.question), _fold_text(turn.question)
+    matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
+    # Wordings may differ in case or white space alone, and languages may share a wording.
+    matches.sort(key=lambda v: (cleaned(v.prompt) != exact, v.language != given.language))
+    return matches[0] if matches else None
+
+
+def _build_reply(
+    item: PromptItem,
+    variant: PromptVariant,
+    one: GivenReply,
+    turns: Sequence[Turn],
+    *,
+    changed: bool,
+) -> Reply:
+    answers = [turn.answer for turn in turns if turn.answer]
+    return Reply(
+        one.system,
+        item.id,
+        variant.language,
+        variant.place,
+        turns[0].question,
+        "\n\n".join(answers),
+        AnswerStatus.TEXT if answers else AnswerStatus.EMPTY,
+        tuple(turns),
+        changed,
+    )
+
+
+def _add_reply(
+    found: dict[tuple[str, str, int], Reply],
+    reply: Reply,
+    given: GivenReply,
+    exclusions: Exclusions,
+) -> None:
+    key = (reply.system, reply.item, reply.place)
+    if found.setdefault(key, reply) is not reply:
+        exclusions.add(REPEATED, _describe_reply(given))
+
+
+def _add_changed_reply(
+    found: dict[tuple[str, str, int], Reply],
+    given: GivenReply,
+    item: PromptItem,
+    exclusions: Exclusions,
+) -> None:
+    language = given.language or _find_only_language(item)
+    if language not in item.languages:
+        exclusions.add(UNKNOWN_LANGUAGE if language else LANGUAGE_MISSING, _describe_reply(given))
+        return
+    free = (
+        variant
+        for variant in item.variants_in(language)
+        if (given.system, item.id, variant.place) not in found
+    )
+    variant = next(free, None)
+    if variant is None:
+        exclusions.add(UNKNOWN_VARIANT, _describe_reply(given))
+        return
+    until = next(
+        (
+            index
+            for index, turn in enumerate(given.turns)
+            if _find_variant(item, given, turn) is not None
+        ),
+        len(given.turns),
+    )
+    reply = _build_reply(item, variant, given, given.turns[:until], changed=True)
+    _add_reply(found, reply, given, exclusions)
+
+
+def _describe_reply(given: GivenReply) -> dict[str, Any]:
+    return {
+        "line": given.line,
+        "system": given.system,
+        "item": given.item,
+        "language": given.language,
+        "variant": given.variant,
+    }
+
+
+def _fold_text(text: str) -> str:
+    return " ".join(cleaned(text).casefold().split())
+
+
+ReplyText = tuple[str, AnswerStatus]
+"""Text and status of a reply."""
+
+
+class Conversations:
+    """Conversations with one system, one for each wording, advanced step by step.
+
+    Parameters
+    ----------
+    changed : changed prompts by item and number of the wording.
+    told : system text of all conversations; "" for none.
+
+    Attributes
+    ----------
+    wordings : item and variant by id of the conversation, such as 001/en/2: item, language and
+        number within the language.
+    prompts : text of the first question by id of the conversation.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[PromptItem],
+        changed: Mapping[tuple[str, int], ChangedPrompt] | None = None,
+        told: str = "",
+    ) -> None:
+        self.changed = changed or {}
+        self.wordings = {
+            f"{item.id}/{variant.language}/{_count_within_language(item, variant)}": (item, variant)
+            for item in items
+            for variant in item.variants
+        }
+        self.prompts = {
+            name: self._find_prompt(*wording) for name, wording in self.wordings.items()
+        }
+        self._first: tuple[Message, ...] = ({"role": "system", "content": told},) if told else ()
+        self._turns: dict[str, list[Turn]] = {name: [] for name in self.wordings}
+        self._status: dict[str, AnswerStatus] = {}
+
+    def begin(self) -> list[Item]:
+        """Return the first question of each conversation."""
+        return [
+            Item(name, (*self._first, _build_user_message(prompt)))
+            for name, prompt in self.prompts.items()
+        ]
+
+    def follow_up(self, question: str) -> list[Item]:
+        """Return the follow-up question for each conversation with an answer."""
+        return [
+            Item(name, (*self._first, *self._build_messages(name), _build_user_message(question)))
+            for name, status in self._status.items()
+            if status is AnswerStatus.TEXT
+        ]
+
+    def take(self, replies: Mapping[str, ReplyText], question: str = "") -> None:
+        """Add replies by id of the conversation; `question` is the follow-up, "" for the prompt.
+
+        A refused or failed follow-up does not change the status of an answered conversation.
+        """
+        for name, (text, status) in replies.items():
+            self._turns[name].append(Turn(question or self.prompts[name], text))
+            if status is AnswerStatus.TEXT or name not in self._status:
+                self._status[name] = status
+
+    def replies(self, system: str) -> list[Reply]:
+        """Return the replies of the system in the order of the wordings."""
+        return [
+            self._build_reply(system, name, *wording) for name, wording in self.wordings.items()
+        ]
+
+    def _find_prompt(self, item: PromptItem, variant: PromptVariant) -> str:
+        other = self.changed.get((item.id, variant.place))
+        return variant.prompt if other is None else other.prompt
+
+    def _build_messages(self, name: str) -> list[Message]:
+        messages: list[Message] = []
+        for turn in self._turns[name]:
+            messages += [
+                _build_user_message(turn.question),
+                {"role": "assistant", "content": turn.answer or NO_ANSWER},
+            ]
+        return messages
+
+    def _build_reply(
+        self, system: str, name: str, item: PromptItem, variant: PromptVariant
+    ) -> Reply:
+        turns = self._turns[name]
+        other = self.changed.get((item.id, variant.place))
+        return Reply(
+            system,
+            item.id,
+            variant.language,
+            variant.place,
+            self.prompts[name],
+            "\n\n".join(turn.answer for turn in turns if turn.answer),
+            self._status[name],
+            tuple(turns),
+            other is not None,
+            "" if other is None else other.reason,
+        )
+
+
+def _count_within_language(item: PromptItem, variant: PromptVariant) -> int:
+    return item.variants_in(variant.language).index(variant) + 1
+
+
+def _build_user_message(content: str) -> Message:
+    return {"role": "user", "content": content}

@@ -1,0 +1,463 @@
+"""Run of ELOQUENT: load questions with variants, ask models and judges, store and load findings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from typing import Any
+
+from annotations.exchange import InputError
+from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
+from annotations.exchange.reading.prompt_replies import NO_ANSWER
+from annotations.exchange.reading.prompt_replies import Turn as Spoken
+from annotations.exchange.reading.prompts import PromptItem, PromptVariant
+from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.records import AnswerStatus
+from annotations.models import Question, QuestionSetVersion, Variant
+from annotations.models.access import AnyUser
+from evaluation.eloquent.methods import JudgeAgreement
+from evaluation.eloquent.options import EloquentRunOptions
+from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
+from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
+from evaluation.eloquent.run.judging import (
+    Judgement,
+    build_judgement,
+    build_question,
+    build_second_question,
+)
+from evaluation.eloquent.run.replies import Conversations, Reply
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.flow.metrics import Exclusions, MetricRow
+from evaluation.methods.inference.comparison import Comparison
+from evaluation.models import LanguageModel, Run, RunData
+from evaluation.options import Problem, problem, signed
+from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.foreseen import Foreseeing, Foreseen
+from evaluation.steps.asking.in_turns import AskedInTurns, Asks, Round
+from evaluation.steps.asking.registered import chosen, problems_with_models, registered
+from evaluation.steps.cache import lane_of_embedder
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.texts.similarity_scores import read_score
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class EloquentSummary(StudySummary):
+    """Summary of a run: counts, names of models and judges, usage and cost.
+
+    Attributes
+    ----------
+    systems, judges : names in the order of the options.
+    no_answer, errors : number of empty or refused replies, and of replies that failed.
+    without_score : number of judgements without a score.
+    requests, reused : number of requests of this run, and of replies of earlier runs.
+    tokens_read, tokens_written : as counted by the servers.
+    cost : of this run; None if a model has no prices.
+    changed_prompts : number of replies to prompts with changed wording.
+    follow_up_turns : number of follow-up turns of all replies.
+    exclusions : what was left out, by reason.
+    embedding : how vectors were computed; {} without.
+    """
+
+    items: int = 0
+    prompts: int = 0
+    languages: int = 0
+    systems: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    replies: int = 0
+    no_answer: int = 0
+    errors: int = 0
+    judgements: int = 0
+    without_score: int = 0
+    requests: int = 0
+    reused: int = 0
+    tokens_read: int = 0
+    tokens_written: int = 0
+    cost: float | None = None
+    changed_prompts: int = 0
+    follow_up_turns: int = 0
+    exclusions: tuple[dict[str, Any], ...] = ()
+    embedding: dict[str, Any] = field(default_factory=dict)
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return the counts that the page of a run shows."""
+        return {
+            "items": self.items,
+            "prompts": self.prompts,
+            "models": len(self.systems),
+            "judges": len(self.judges),
+        }
+
+
+# BCP 47 code of a wording without a language.
+UNDETERMINED = "und"
+
+
+def load_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
+    """Load the questions with variants as items, in their order.
+
+    The question itself is the first wording. The kind of variation is the question's category, or
+    the kinds of its variants, such as "dialect and translation".
+    """
+    variants: dict[int, list[Variant]] = defaultdict(list)
+    rows = Variant.objects.filter(question__version=version).order_by("position", "pk")
+    for row in rows:
+        variants[row.question_id].append(row)
+    questions = version.questions.graded().exclude(text="")
+    return tuple(
+        _build_item(question, variants[question.pk])
+        for question in questions.order_by("position", "pk")
+        if variants[question.pk]
+    )
+
+
+def _build_item(question: Question, others: list[Variant]) -> PromptItem:
+    """Return a question and its variants as an item."""
+    # A variant without a language is in that of its question.
+    own = question.language.lower() or UNDETERMINED
+    wordings = [(own, question.text)]
+    wordings += [(row.language.lower() or own, row.text) for row in others]
+    kinds = sorted({str(row.get_kind_display()) for row in others})
+    return PromptItem(
+        question.external_id,
+        question.category or " and ".join(kinds),
+        tuple(
+            PromptVariant(place, language, text, place)
+            for place, (language, text) in enumerate(wordings)
+        ),
+        question.position,
+    )
+
+
+def has_comparable_item(items: tuple[PromptItem, ...]) -> bool:
+    """Return whether any item has two wordings in one language."""
+    return any(len(item.variants_in(code)) > 1 for item in items for code in item.languages)
+
+
+def hash_items(items: tuple[PromptItem, ...]) -> str:
+    """Return the SHA-256 of all wordings, for the signature of a run."""
+    values = [
+        [item.id, item.variation, [[row.language, row.prompt] for row in item.variants]]
+        for item in items
+    ]
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()
+
+
+NAME = "findings"
+
+
+def store_findings(turn: Turn, findings: Findings) -> None:
+    """Store the findings of a run for its pages; call it inside `turn.fenced()`."""
+    turn.keep(
+        NAME,
+        {
+            "systems": findings.systems,
+            "judges": findings.judges,
+            "sets": findings.sets,
+            "items": findings.items,
+            "metrics": findings.metrics,
+            "judgements": [asdict(row) for row in findings.judgements],
+            "agreements": [asdict(row) for row in findings.agreements],
+            "comparisons": [asdict(row) for row in findings.comparisons],
+            "replies": [{**asdict(row), "status": row.status.value} for row in findings.replies],
+        },
+    )
+
+
+def load_findings(run: Run) -> Findings:
+    """Load the findings of a finished run; its embedding is in the summary."""
+    stored: dict[str, Any] = RunData.objects.get(run=run, name=NAME).data
+    return Findings(
+        systems=tuple(stored["systems"]),
+        sets=tuple(SetRow(*row) for row in stored["sets"]),
+        items=tuple(ItemRow(*row) for row in stored["items"]),
+        metrics=tuple(MetricRow(*row) for row in stored["metrics"]),
+        judgements=tuple(Judgement(**row) for row in stored["judgements"]),
+        judges=tuple(stored["judges"]),
+        agreements=tuple(JudgeAgreement(**row) for row in stored["agreements"]),
+        comparisons=tuple(Comparison(**row) for row in stored["comparisons"]),
+        replies=tuple(map(_restore_reply, stored["replies"])),
+    )
+
+
+def _restore_reply(stored: dict[str, Any]) -> Reply:
+    """Return a reply from its stored fields."""
+    turns = tuple(Spoken(**turn) for turn in stored["turns"])
+    return Reply(**{**stored, "status": AnswerStatus(stored["status"]), "turns": turns})
+
+
+ASKING, JUDGING = "asking models", "judging"
+
+
+def execute_run(turn: Turn) -> None:
+    """Execute a claimed run: ask models and judges, evaluate, store the findings, end the run.
+
+    If the time of the turn is over, the replies are stored and the next turn continues.
+
+    Raises
+    ------
+    RunInputError
+        No question has two wordings in one language, or no model exists or replied.
+    """
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    parameters = load_parameters(run)
+    items = load_items(run.version)
+    if not has_comparable_item(items):
+        raise RunInputError("run.no_two_wordings")
+    models = registered(run, parameters.models)
+    if not models:
+        raise RunInputError("run.no_model_to_compare")
+    judges = registered(run, parameters.judges, "judge")
+    changed = _read_stored_changes(parameters, items)
+    asked = AskedInTurns(turn, run, models + judges, parameters.budget)
+    replies = _request_replies(asked, models, items, parameters, changed)
+    if all(reply.status.is_missing for reply in replies):
+        raise RunInputError("run.no_model_replied", reason=asked.first_fault())
+    judgements = _request_judgements(asked, judges, items, replies, parameters)
+    turn.go_on_in(lane_of_embedder(parameters.embedder))
+    turn.between_parts()
+    exclusions = Exclusions()
+    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
+    input_hash, usage = hash_items(items), asked.usage()
+    cut_off = cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
+    with turn.fenced():
+        store_findings(turn, findings)
+        turn.end(
+            Ending(
+                _build_signature(parameters, findings, models, judges, input_hash),
+                input_hash,
+                _build_summary(usage, items, findings, exclusions),
+                [one.as_dict() for one in [*cut_off, *findings.warnings]],
+            )
+        )
+
+
+def estimate_requests(
+    version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
+) -> Foreseen:
+    """Return the greatest number of requests and tokens of a run; sends nothing."""
+    items = load_items(version)
+    estimate = Foreseeing(user, unread=(JUDGING,))
+    models, judges = chosen(user, options.models), chosen(user, options.judges)
+    changed = read_changed_wordings(options, items)
+    replies = _request_replies(estimate, models, items, options, changed)
+    _request_judgements(estimate, judges, items, replies, options)
+    examples, notes = {}, []
+    if first := Conversations(items, changed, options.told or "").begin():
+        examples["The first question, as the models see it"] = first[0].messages
+    if judges or options.questions_after:
+        notes.append(
+            "Follow-up questions and judgements show replies that are not known yet: their tokens "
+            "are reckoned for long replies, and none is counted as stored."
+        )
+    if judges:
+        notes.append("Not counted: a judgement without a score is asked for once more.")
+    return Foreseen(tuple(estimate.takes), examples, tuple(notes))
+
+
+def find_start_problems(
+    version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
+) -> list[Problem]:
+    """Return why a run with these options cannot start; [] if it can."""
+    problems = problems_with_models(user, options, ("models", "judges"), needed=("models",))
+    if problems:
+        return problems
+    items = load_items(version)
+    if not has_comparable_item(items):
+        return [problem("no_wordings")]
+    try:
+        read_changed_wordings(options, items)
+    except InputError as error:
+        return [
+            problem("bad_changed_wordings", "changed_wordings", reason=_format_first_problem(error))
+        ]
+    return []
+
+
+def read_changed_wordings(
+    options: EloquentRunOptions, items: Sequence[PromptItem]
+) -> Mapping[tuple[str, int], ChangedPrompt]:
+    """Return the changed prompts by item and number of the wording. Raises `InputError`."""
+    if not options.changed_wordings:
+        return {}
+    source = bytes_source("changed_prompts.csv", options.changed_wordings.encode())
+    return read_changed_prompts(source, tuple(items)).prompts
+
+
+def _read_stored_changes(
+    options: EloquentRunOptions, items: Sequence[PromptItem]
+) -> Mapping[tuple[str, int], ChangedPrompt]:
+    """Return the changed prompts of a run. Raises `RunInputError`."""
+    try:
+        return read_changed_wordings(options, items)
+    except InputError as error:
+        # The draft's wordings can change between the start of the run and its execution.
+        raise RunInputError(
+            "run.changed_prompts_do_not_fit", reason=_format_first_problem(error)
+        ) from error
+
+
+def _format_first_problem(error: InputError) -> str:
+    """Return the first problem of a table in a form field, and the number of further ones."""
+    first = error.problems[0]
+    line = f"line {first.line}: " if first.line else ""
+    more = f", and {error.total - 1} more problems" if error.total > 1 else ""
+    return f"{line}{first.reason}{more}"
+
+
+def load_parameters(run: Run) -> EloquentRunOptions:
+    """Return the parameters of a run; those that an older run did not store have their default."""
+    stored: dict[str, Any] = run.parameters
+    try:
+        return EloquentRunOptions.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def _request_replies(
+    asked: Asks,
+    models: Sequence[LanguageModel],
+    items: Sequence[PromptItem],
+    parameters: EloquentRunOptions,
+    changed: Mapping[tuple[str, int], ChangedPrompt],
+) -> list[Reply]:
+    """Ask the models every wording in a conversation of its own, then the follow-up questions."""
+    conversations = [Conversations(items, changed, parameters.told or "") for _ in models]
+    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
+
+    def ask_all(step: str, questions: Sequence[Sequence[Item]], question: str = "") -> None:
+        rounds = [
+            Round(model, model_questions, sent, parameters.seed)
+            for model, model_questions in zip(models, questions, strict=True)
+        ]
+        for conversation, replies in zip(conversations, asked.ask(step, rounds), strict=True):
+            texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
+            conversation.take(texts, question)
+
+    ask_all(ASKING, [conversation.begin() for conversation in conversations])
+    for number, question in enumerate(parameters.questions_after, 1):
+        follow_ups = [conversation.follow_up(question) for conversation in conversations]
+        ask_all(f"follow-up {number}", follow_ups, question)
+    return [
+        reply
+        for model, conversation in zip(models, conversations, strict=True)
+        for reply in conversation.replies(model.name)
+    ]
+
+
+def _request_judgements(
+    asked: Asks,
+    judges: Sequence[LanguageModel],
+    items: Sequence[PromptItem],
+    replies: Sequence[Reply],
+    parameters: EloquentRunOptions,
+) -> list[Judgement]:
+    """Ask the judges about every set of replies, and once more after a reply without a score."""
+    sets = select_judged_sets(items, replies)
+    keys = {"\x1f".join(key): key for key in sets}
+    sent = {
+        "temperature": parameters.judge_temperature,
+        "max_tokens": parameters.judge_max_tokens,
+    }
+    questions = [
+        Item(name, build_question(sets[key]), parameters.repeats) for name, key in keys.items()
+    ]
+    rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
+    first = asked.ask(JUDGING, rounds)
+    rounds, unscored = [], []
+    for judge, replies_of_judge in zip(judges, first, strict=True):
+        keys_again = {
+            f"{name}/{sample}": (name, sample)
+            for (name, sample), reply in replies_of_judge.items()
+            if not reply.status.is_missing and read_score(reply.text).score is None
+        }
+        questions_again = [
+            Item(
+                key,
+                build_second_question(
+                    sets[keys[name]], replies_of_judge[name, sample].text or NO_ANSWER
+                ),
+            )
+            for key, (name, sample) in keys_again.items()
+        ]
+        rounds.append(Round(judge, questions_again, sent, parameters.seed))
+        unscored.append(keys_again)
+    second = asked.ask(JUDGING, rounds)
+    judgements = []
+    for judge, replies_of_judge, keys_again, more in zip(
+        judges, first, unscored, second, strict=True
+    ):
+        again = {keys_again[key]: reply for (key, _), reply in more.items()}
+        judgements += [
+            build_judgement(
+                keys[name],
+                judge.name,
+                sample,
+                [(each.text, each.status) for each in (reply, again.get((name, sample))) if each],
+            )
+            for (name, sample), reply in replies_of_judge.items()
+        ]
+    return judgements
+
+
+def _build_signature(
+    parameters: EloquentRunOptions,
+    findings: Findings,
+    models: Sequence[LanguageModel],
+    judges: Sequence[LanguageModel],
+    input_hash: str,
+) -> str:
+    """Return the signature: parameters, models, judges, embedding, hash of the inputs, version."""
+    info = findings.embedding
+    parts = {
+        **signed(parameters),
+        "models": "+".join(model.spec for model in models),
+        "judges": "+".join(judge.spec for judge in judges) or "none",
+        **({} if info is None else {"embedder": info.model, "revision": info.revision}),
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join(["eloquent", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _build_summary(
+    usage: Sequence[Usage],
+    items: Sequence[PromptItem],
+    findings: Findings,
+    exclusions: Exclusions,
+) -> EloquentSummary:
+    """Return the summary of a run."""
+    costs = [row.cost for row in usage]
+    statuses = [row.status for row in findings.replies]
+    cut_off = statuses.count(AnswerStatus.CUT_OFF)
+    errors = statuses.count(AnswerStatus.ERROR)
+    return EloquentSummary(
+        version=VERSION,
+        items=len(items),
+        prompts=sum(len(item.variants) for item in items),
+        languages=len({row.language for item in items for row in item.variants}),
+        systems=findings.systems,
+        judges=findings.judges,
+        replies=len(statuses),
+        no_answer=len(statuses) - errors - cut_off - statuses.count(AnswerStatus.TEXT),
+        errors=errors,
+        cut_off=cut_off,
+        usage=tuple(usage),
+        changed_prompts=sum(row.changed for row in findings.replies),
+        follow_up_turns=sum(len(row.turns) - 1 for row in findings.replies),
+        judgements=len(findings.judgements),
+        without_score=sum(row.score is None for row in findings.judgements),
+        requests=sum(row.requests for row in usage),
+        reused=sum(row.reused for row in usage),
+        tokens_read=sum(row.prompt_tokens for row in usage),
+        tokens_written=sum(row.completion_tokens for row in usage),
+        cost=None if None in costs else sum(row for row in costs if row is not None),
+        exclusions=tuple(exclusions.as_list()),
+        embedding={} if findings.embedding is None else findings.embedding.as_dict(),
+    )

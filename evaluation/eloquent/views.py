@@ -1,0 +1,171 @@
+"""Pages of an ELOQUENT run, the page that starts it, and its columns in the model overview."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
+
+from annotations.models import QuestionSetVersion
+from annotations.web.query import parse_choice, parse_number
+from evaluation.charts.chart import Chart
+from evaluation.eloquent.charts import build_findings_chart
+from evaluation.eloquent.report import build_report, load_findings_with_people
+from evaluation.eloquent.report.comparison import (
+    build_comparison_report,
+    build_differences_page,
+    compare_run_groups,
+)
+from evaluation.eloquent.report.results import build_texts_page
+from evaluation.eloquent.run.findings import Submitter, build_file_name, build_submissions
+from evaluation.eloquent.storage import (
+    EloquentSummary,
+    estimate_requests,
+    has_comparable_item,
+    load_items,
+)
+from evaluation.flow.view import Side, View, Viewed, column
+from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
+from evaluation.models import Run
+from evaluation.reports.values import CORRECTED_BY
+from evaluation.result_pages import Context, asked_correction, results_page
+
+CHART = "reply-scores"
+
+
+def build_chart(run: Run) -> Chart | None:
+    """Return the chart of scores of a run; None without scores."""
+    return build_findings_chart(load_findings_with_people(run))
+
+
+def build_scores_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page of scores: report and chart."""
+    report = build_report(run)
+    return {
+        "report": report,
+        "by_people": any(system.human_n for system in report.systems),
+        "chart": build_chart(run),
+    }
+
+
+PAGES = (
+    Page("", "Scores", "evaluation/eloquent/scores.html", build_scores_context),
+    Page("models", "Models compared", address="results-reply-models"),
+    Page("texts", "Texts side by side", address="results-reply-texts"),
+)
+CHARTS = {CHART: build_chart}
+
+
+def build_submission_files(run: Run) -> Mapping[str, bytes]:
+    """Return the replies in the lab's submission format: JSON by file name, per model, language."""
+    submitter = Submitter(date=run.finished_at.date().isoformat() if run.finished_at else "")
+    forms = build_submissions(load_findings_with_people(run).replies, submitter)
+    return {
+        build_file_name(form): (json.dumps(form, ensure_ascii=False, indent=2) + "\n").encode()
+        for form in forms
+    }
+
+
+def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+    """Return how many questions of a version have several wordings, and in which languages."""
+    items = () if version is None else load_items(version)
+    if not has_comparable_item(items):
+        return Beforehand("No question has two wordings in one language yet.", ready=False)
+    n_prompts = sum(len(item.variants) for item in items)
+    languages = ", ".join(dict.fromkeys(code for item in items for code in item.languages))
+    return Beforehand(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
+
+
+START = Start(
+    words="A reply that changes with the wording is not robust.",
+    before=describe_version,
+    foreseen=estimate_requests,
+    files=(
+        StartFile(
+            name="prompts",
+            title="Upload prompts",
+            words="A JSON file of the ELOQUENT robustness task: items, each with its wordings and "
+            "their languages. The first wording becomes the question, the others its variants.",
+            upload="prompts",
+            accept=".json,application/json",
+            switches={"repair": "Add missing commas, and tell me where"},
+        ),
+    ),
+)
+
+
+VIEWS = (
+    Viewed(
+        View(
+            "reply_similarity",
+            Side.ROBUSTNESS,
+            "Replies are alike",
+            "How alike the model's replies to wordings of the same meaning are: 1 where all say "
+            "the same.",
+            highest=1.0,
+        ),
+        column("similarity"),
+    ),
+    Viewed(
+        View(
+            "judged_similarity",
+            Side.ROBUSTNESS,
+            "Judged alike",
+            "How alike a judge finds the model's replies to wordings of the same meaning, from 0 "
+            "to 5.",
+            lowest=0.0,
+            highest=5.0,
+        ),
+        column("score"),
+    ),
+)
+
+
+@results_page("evaluation/eloquent/texts.html", EloquentSummary)
+def show_texts(request: HttpRequest, run: Run) -> Context:
+    """Show the replies of sets, the least similar first; `model` filters, `start` pages."""
+    findings = load_findings_with_people(run)
+    names = ("", *findings.systems)
+    model = parse_choice(request.GET, "model", names, "")
+    start = parse_number(request.GET, "start", 0, 99_999_999, blank=True) or 0
+    return {
+        "title": "Texts side by side",
+        "subtitle": run.version.question_set.name,
+        "page": build_texts_page(findings, start, model),
+        "systems": findings.systems,
+        "model": model,
+    }
+
+
+@results_page("evaluation/eloquent/models.html", EloquentSummary)
+def show_comparison(request: HttpRequest, run: Run) -> Context:
+    """Show comparisons of models by group, and the items on which two models differ most."""
+    findings = load_findings_with_people(run)
+    correction = asked_correction(request.GET)
+    systems = findings.systems
+    report = build_comparison_report(findings, compare_run_groups(run, findings, correction))
+    differences, first, second = None, "", ""
+    if len(systems) > 1:
+        first = parse_choice(request.GET, "first", systems, systems[0])
+        second = parse_choice(request.GET, "second", systems, systems[1])
+        start = parse_number(request.GET, "start", 0, 99_999_999, blank=True) or 0
+        differences = (
+            build_differences_page(findings, first, second, start) if first != second else None
+        )
+    return {
+        "title": "Models compared",
+        "subtitle": run.version.question_set.name,
+        "report": report,
+        "correction": correction,
+        "corrections": CORRECTED_BY,
+        "parts": (
+            ("By kind of variation", report.variations),
+            ("By language", report.languages),
+            ("Across languages", report.across),
+        ),
+        "first": first,
+        "second": second,
+        "differences": differences,
+    }

@@ -1,0 +1,1 @@
+"""Answers graded by experts, beside the grades of the crowd."""

@@ -1,0 +1,207 @@
+"""Experts grade a random sample of a run's answers: it is drawn, asked for, and read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.models import rights
+from annotations.web.rest.base import StrictSerializer
+from annotations.web.rest.problems import ApiProblem, build_field_problem
+from annotations.web.rest.serializers import build_serializer
+from annotations.web.scope import RefusedError
+from evaluation.experts.report.audit import AuditReport, Foreseen, audit_report
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.judging.adjudication import CannotSettleError, ask_to_settle
+from evaluation.judging.audit import (
+    COUNT,
+    MOST,
+    PRESETS,
+    CannotDrawError,
+    ask_for_audit,
+    draw_audit,
+    drawable,
+    take_back,
+)
+from evaluation.judging.sample import MOST_SEED, ExpertProgress
+from evaluation.models import Audit, Run
+from evaluation.reports.judged_answers import JudgedAnswer
+from evaluation.rest.experts import experts_named
+from evaluation.trust.api import FactSerializer
+from evaluation.trust.report.report import fact_of_experts
+
+AboutAudit = build_serializer(
+    AuditReport, without=("experts", "of_set", "others", "check", "differ", "foreseen", "parties")
+)
+
+
+class DifferingAnswerSerializer(
+    build_serializer(  # type: ignore[misc]
+        JudgedAnswer, "grade", without=("key", "grades", "given_at", "judged_at", "settled_by")
+    )
+):
+    """An answer on which grades and scores differ."""
+
+
+class AuditSerializer(AboutAudit):  # type: ignore[misc, valid-type]
+    """The sample of a run, who judges it, and what it says."""
+
+    fact = FactSerializer()
+    experts = build_serializer(ExpertProgress, "is_done", without=("user",))(many=True)
+    differ = DifferingAnswerSerializer(many=True)
+    foreseen = build_serializer(Foreseen, "half")(many=True)
+
+
+class AskForAuditSerializer(StrictSerializer):
+    """How many answers are drawn, how, and who grades them."""
+
+    count = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        default=COUNT,
+        help_text="How many; a larger number keeps those drawn before.",
+    )
+    preset = serializers.ChoiceField(
+        choices=PRESETS,
+        required=False,
+        help_text="As many as published protocols: `tenth` of all answers, or `200`; in place of "
+        "`count`.",
+    )
+    design = serializers.ChoiceField(
+        choices=Audit.Design.choices,
+        default=Audit.Design.QUESTION,
+        help_text="It counts the first time only, as `with_models` and `seed`.",
+    )
+    with_models = serializers.BooleanField(
+        default=False, help_text="Whether every fourth answer is a model's."
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
+    step = serializers.FloatField(
+        min_value=0,
+        max_value=5,
+        required=False,
+        help_text="Experts disagree on an answer where two grades are further apart (1 at first); "
+        "it counts each time it is given.",
+    )
+    experts = serializers.ListField(
+        child=serializers.CharField(),
+        allow_empty=False,
+        max_length=100,
+        help_text="Names of experts with whom the set is shared, or your own.",
+    )
+
+
+class SettleSerializer(StrictSerializer):
+    """Who settles what experts disagree on."""
+
+    expert = serializers.CharField(
+        help_text="The name of an expert of the set, or your own, who graded none of it."
+    )
+
+
+class TakeBackSerializer(StrictSerializer):
+    """Who is asked no longer."""
+
+    expert = serializers.CharField(help_text="The name of somebody who was asked.")
+
+
+@extend_schema(tags=["results"])
+class AuditViewSet(GradingViewSet):
+    """What experts say of some answers of a run, and whether its scores agree."""
+
+    @extend_schema(
+        operation_id="results_audit",
+        summary="Read whether experts agree with the scores",
+        description="Correlations of experts' grades with the scores of a random sample of the "
+        "answers, with 95% intervals over questions, weighted back to all answers; how far experts "
+        "agree with each other; and what samples of some sizes would tell. Where this run has no "
+        "judged sample, that of another run over the same version, named in `drawn_for`.",
+        responses=AuditSerializer,
+    )
+    def audit(self, request: Request, run_id: Any) -> Response:
+        """Return the report."""
+        return _said(self.done(request, run_id))
+
+    @extend_schema(
+        operation_id="results_audit_ask",
+        summary="Ask experts to grade a random sample of the answers",
+        description="They grade blindly, each in an order of their own. What was asked before "
+        "stays as it is, so that the same request twice changes nothing.",
+        request=AskForAuditSerializer,
+        responses=AuditSerializer,
+    )
+    def ask(self, request: Request, run_id: Any) -> Response:
+        """Draw, ask, and return the report."""
+        run = self._changed(request, run_id)
+        asked = self.checked(AskForAuditSerializer).validated_data
+        experts = experts_named(request, run, asked.pop("experts"))
+        if preset := asked.pop("preset", None):
+            if "count" in request.data:
+                raise build_field_problem("preset", "Give a count or a preset, not both.")
+            asked["count"] = drawable(run).drawn_by(preset, asked["with_models"])
+        try:
+            drawn = draw_audit(run, **asked)
+        except CannotDrawError as error:
+            raise ApiProblem("conflict", str(error)) from error
+        for expert in experts:
+            ask_for_audit(drawn, expert)
+        return _said(run)
+
+    @extend_schema(
+        operation_id="results_audit_settle",
+        summary="Ask a third expert to settle what experts disagree on",
+        description="Answers whose grades are more than the sample's step apart, and that nobody "
+        "was asked to settle. The third sees both grades and not who gave which; their grade "
+        "counts in place of the others' mean.",
+        request=SettleSerializer,
+        responses=AuditSerializer,
+    )
+    def settle(self, request: Request, run_id: Any) -> Response:
+        """Ask, and return the report."""
+        run = self._changed(request, run_id)
+        name = self.checked(SettleSerializer).validated_data["expert"]
+        (expert,) = experts_named(request, run, [name], "expert")
+        audit = Audit.objects.filter(run=run).first()
+        try:
+            if audit is None:
+                raise CannotSettleError("No answer of this run was drawn yet.")
+            ask_to_settle(audit, expert)
+        except CannotSettleError as error:
+            raise ApiProblem("conflict", str(error)) from error
+        return _said(run)
+
+    @extend_schema(
+        operation_id="results_audit_take_back",
+        summary="Ask an expert no longer about what is not graded yet",
+        request=TakeBackSerializer,
+        responses=AuditSerializer,
+    )
+    def take_back(self, request: Request, run_id: Any) -> Response:
+        """Take it back, and return the report."""
+        run = self._changed(request, run_id)
+        name = self.checked(TakeBackSerializer).validated_data["expert"]
+        asked = {expert.name: expert.user for expert in audit_report(run).experts}
+        if name not in asked:
+            raise build_field_problem("expert", "Nobody of this name is asked about this run.")
+        take_back(Audit.objects.get(run=run), asked[name])
+        return _said(run)
+
+    def _changed(self, request: Request, run_id: Any) -> Run:
+        run = self.done(request, run_id)
+        if not rights(request.user, run.version.question_set).edit:
+            raise RefusedError("change")
+        return run
+
+
+def _said(run: Run) -> Response:
+    report = audit_report(run)
+    fact = fact_of_experts(report.check)
+    return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})
+
+
+def _fields(report: AuditReport) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in report.__dataclass_fields__}

@@ -1,0 +1,50 @@
+"""The arguments and the help of ``manage.py evaluate experts``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evaluation.kinds.answer_files import add_columns, add_output
+from evaluation.kinds.kind import Evaluation
+
+EPILOG = """\
+JUDGEMENTS holds experts' grades of answers, 0 to 5: worker or model, question, grade, expert and,
+if some settle what others disagree on, settles (1); if some parts were drawn more densely than
+others, weight: for how many of all answers this one stands, as which it counts in the correlations
+with scores, in difficulties and in means. --scores is the --output of evaluate aqer.
+
+Written into DIR: agreement.csv, difficulty.csv, estimates.csv and summary.json.
+platform/docs/data-formats.md says what is in them.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file of grades, the folder with scores, and where the tables go."""
+    add = parser.add_argument
+    add("judgements", type=Path, metavar="JUDGEMENTS", help="experts' grades of answers, 0 to 5")
+    add(
+        "--scores",
+        type=Path,
+        metavar="FOLDER",
+        help="what evaluate aqer wrote: correlations with the scores, and mean grades of workers "
+        "and models that rest on all their answers",
+    )
+    add(
+        "--chosen",
+        action="store_true",
+        help="the graded answers were picked, not drawn at random: nothing is said then of the "
+        "answers that nobody graded",
+    )
+    add_output(parser)
+    add_columns(parser)
+
+
+EVALUATE = Evaluation(
+    help="how far experts agree, how hard questions are, what workers and models are worth",
+    description="Evaluate experts' grades of answers.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run="evaluation.experts.commands.evaluate",
+)

@@ -1,0 +1,53 @@
+"""Experts' grades over files: ``manage.py evaluate experts JUDGEMENTS --output DIR``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.experts.files import ExpertsRequest, evaluate_experts
+from evaluation.experts.messages import LEVELS
+from evaluation.experts.options import ExpertsParameters
+from evaluation.experts.run import ExpertFindings, agreement_rows
+from evaluation.kinds.kind import Progress
+from evaluation.words.console import text_table
+
+HEADER = ("coefficient", "value", "low", "high", "answers", "questions")
+
+MEANS = ("kind", "who", "mean", "low", "high", "graded alone", "n", "of")
+
+SHOWN = 20
+
+
+def evaluate(
+    parameters: ExpertsParameters, arguments: Mapping[str, Any], _progress: Progress
+) -> str:
+    """Evaluate, write the tables, and say what came out and where it is."""
+    request = ExpertsRequest(
+        judgements=arguments["judgements"],
+        scores=arguments["scores"],
+        columns=arguments["columns"],
+        parameters=parameters,
+        output=arguments["output"],
+        chosen=arguments["chosen"],
+    )
+    return f"{text_of(evaluate_experts(request))}\n\nFiles: {request.output}"
+
+
+def text_of(found: ExpertFindings) -> str:
+    """Return counts, agreement and what it means, and the first of the means."""
+    panel = found.panel
+    parts = [
+        f"{found.n_graded} answers graded by {len(found.experts)} experts, {panel.n_by_two} by two "
+        f"or more, {found.n_settled} settled by another one; {panel.n_missing} grades missing of "
+        f"{panel.n * panel.n_raters}",
+        text_table(HEADER, [row[:6] for row in agreement_rows(found)]),
+        LEVELS[found.level],
+    ]
+    if found.means:
+        rows = [
+            (one.kind, one.name, one.mean, one.low, one.high, one.graded, one.n, one.n_answers)
+            for one in found.means[:SHOWN]
+        ]
+        parts.append(text_table(MEANS, rows))
+    return "\n\n".join(parts)

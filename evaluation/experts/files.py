@@ -1,0 +1,155 @@
+"""Experts' grades of a file: what ``manage.py evaluate experts`` does around the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import ColumnNames, InputError, OutputFolder, read_answer_grades
+from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answer_grades import GradeFile, unknown_answers
+from annotations.exchange.reading.tables import open_table
+from evaluation.experts.options import ExpertsParameters
+from evaluation.experts.run import (
+    AGREEMENT,
+    DIFFICULTY,
+    ESTIMATES,
+    Answer,
+    ExpertFindings,
+    GradedAnswer,
+    agreement_rows,
+    difficulty_rows,
+    estimate_rows,
+    find,
+)
+from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
+from evaluation.flow.metrics import Exclusions
+
+TABLES = ("agreement.csv", "difficulty.csv", "estimates.csv")
+# What `evaluate aqer` writes: the file, whose answers, and the column of the score.
+SCORES = (
+    ("answers.csv", "worker", "score_leave_one_out"),
+    ("model_answers.csv", "model", "score"),
+)
+HIGHEST = 5.0
+
+
+@dataclass(frozen=True)
+class ExpertsRequest:
+    """What to read, how, and where the tables go.
+
+    Attributes
+    ----------
+    scores : folder that `evaluate aqer` wrote; None for none. chosen : whether the graded answers
+        were picked by somebody, and not drawn at random.
+    """
+
+    judgements: Path
+    scores: Path | None
+    columns: ColumnNames
+    parameters: ExpertsParameters
+    output: Path
+    chosen: bool = False
+
+
+def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
+    """Read, find and write. Raises `InputError`; nothing is written then."""
+    paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
+    refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
+    grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
+    hashes = {"judgements": grades.sha256}
+    answers = list(_scores(request.scores, hashes)) if request.scores else []
+    if answers and request.scores:
+        known = {_key(one) for one in answers}
+        unknown_answers(grades, known, str(request.scores))
+    found = find(_graded(grades, answers), answers, request.parameters, random=not request.chosen)
+    with OutputFolder(request.output) as folder:
+        folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(found))
+        folder.write_csv(TABLES[1], DIFFICULTY, difficulty_rows(found))
+        folder.write_csv(TABLES[2], ESTIMATES, estimate_rows(found))
+        folder.write_json(SUMMARY, _summary(request, found, hashes))
+    return found
+
+
+def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
+    """Return the graded answers in the order of the file; of several that settle, their mean."""
+    answer_of = {_key(one): one for one in answers}
+    own: dict[tuple[str, str, str], dict[str, float]] = {}
+    settled: dict[tuple[str, str, str], list[float]] = {}
+    weight_of = {record.answer: record.weight for record in grades.records}
+    for record in grades.records:
+        mine = own.setdefault(record.answer, {})
+        if record.settles:
+            settled.setdefault(record.answer, []).append(record.grade)
+        else:
+            mine[record.expert] = record.grade
+    found = []
+    for key, given in own.items():
+        worker, model, question = key
+        answer = answer_of.get(key) or Answer(worker or model, not worker, question)
+        by_third = settled.get(key)
+        settled_by = sum(by_third) / len(by_third) if by_third else None
+        found.append(GradedAnswer(answer, given, settled_by, weight_of[key]))
+    return found
+
+
+def _key(one: Answer) -> tuple[str, str, str]:
+    return ("", one.author, one.question) if one.of_model else (one.author, "", one.question)
+
+
+def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
+    """Yield the answers of a folder with their scores. Raises `InputError`."""
+    if not (folder / SCORES[0][0]).exists():
+        raise InputError.single(
+            str(folder),
+            f"there is no {SCORES[0][0]} in it",
+            "Give the --output of evaluate aqer.",
+        )
+    for name, author, score in SCORES:
+        path = folder / name
+        if not path.exists():
+            continue
+        problems = Problems(name)
+        columns = [Column(one, (one,), renamed_by="") for one in (author, "question", score)]
+        table = open_table(path, columns, problems)
+        for line, cells, _ in table.rows:
+            yield Answer(
+                clean_id(cells[0]),
+                author == "model",
+                clean_id(cells[1]),
+                _number(problems, line, score, cells[2]),
+            )
+        problems.raise_if_any()
+        hashes[name] = table.sha256
+
+
+def _number(problems: Problems, line: int, column: str, cell: str) -> float | None:
+    if not cell.strip():
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        problems.add(line, column, f"{cell[:40]} is no number", "Write evaluate aqer’s file anew.")
+        return None
+
+
+def _summary(
+    request: ExpertsRequest, found: ExpertFindings, hashes: dict[str, str]
+) -> dict[str, Any]:
+    panel = found.panel
+    counts = {
+        "experts": len(found.experts),
+        "answers": found.n_graded,
+        "by_two": panel.n_by_two,
+        "by_all": panel.n_complete,
+        "missing": panel.n_missing,
+        "settled": found.n_settled,
+        "questions": len(found.difficulty),
+        "estimates": len(found.means),
+    }
+    more = {"level": found.level, "experts": found.experts, "without_means": found.without_means}
+    return study_summary("experts", request.parameters, hashes, counts, Exclusions(), more=more)

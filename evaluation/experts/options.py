@@ -1,0 +1,25 @@
+"""How experts' grades are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.options import Parameters, Whole, option
+
+
+@dataclass(frozen=True)
+class ExpertsParameters(Parameters):
+    """How often questions are drawn for the intervals."""
+
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the intervals of agreement and correlation.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(0, AqerParameters.options()["seed"])

@@ -1,0 +1,1 @@
+"""Expert checks and estimates as plain records."""

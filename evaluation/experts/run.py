@@ -1,0 +1,323 @@
+"""What experts' grades of some answers say, on plain records.
+
+How far they agree, how hard each question is by their grades, how their grades correlate with the
+automatic scores, and what each worker's or model's mean grade would be if all answers were graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, fields
+
+import numpy as np
+
+from evaluation.experts.options import ExpertsParameters
+from evaluation.methods.inference.powered_groups import GroupMean, powered_groups
+from evaluation.methods.inference.rater_panel import PanelAgreement, panel_agreement
+from evaluation.methods.inference.resampled import NO_ROWS, Estimated
+from evaluation.methods.inference.sample_correlation import sample_correlation
+from evaluation.methods.inference.weighted_mean import weighted_mean
+
+HIGHEST = 5.0
+WORKER, MODEL = "worker", "model"
+NOT_RANDOM = "not_drawn_at_random"
+# Levels of agreement by Krippendorff's alpha (Krippendorff 2019, "Content analysis", 4th edition,
+# section 12.4.2): reliable from .8, for tentative conclusions from .667.
+RELIABLE, TENTATIVE = 0.8, 0.667
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: whose (and whether that is a model), to which question, with its automatic score.
+
+    `score` None where there is none. Names are ids; `question` those of the other answers to it.
+    """
+
+    author: str
+    of_model: bool
+    question: str
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class GradedAnswer:
+    """An answer that experts graded.
+
+    Attributes
+    ----------
+    grades : by expert, each given alone. settled : of who settled a disagreement; None for nobody.
+    weight : for how many of all answers it stands; of 0 it says nothing of questions and means.
+    """
+
+    answer: Answer
+    grades: Mapping[str, float]
+    settled: float | None = None
+    weight: float = 1.0
+
+    @property
+    def grade(self) -> float:
+        """The grade that counts: of who settled it, else the mean."""
+        if self.settled is not None:
+            return self.settled
+        return sum(self.grades.values()) / len(self.grades)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A measure of agreement of all experts, with its 95% interval over questions.
+
+    Attributes
+    ----------
+    n, n_questions : answers that it is of, and questions that these are of.
+    """
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_questions: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """A question by the grades of people's answers to it.
+
+    Attributes
+    ----------
+    difficulty : 1 less the mean grade over 5: 0 where all are right, 1 where all are wrong; each
+        grade counts for as many answers as it stands for. low, high : 95% interval (Student's t,
+        cut to 0..1); None with the reason.
+    n, n_answers : people's answers that are graded, and that there are.
+    """
+
+    question: str
+    difficulty: float
+    low: float | None
+    high: float | None
+    n: int
+    n_answers: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class TrueMean:
+    """The mean grade of all answers of a worker or model, from few grades and all scores.
+
+    Attributes
+    ----------
+    kind : "worker" or "model". graded, graded_low, graded_high : from its grades alone.
+    mean, low, high : with its scores, too (prediction-powered). weight : how far these were relied
+        on, 0 for not at all, as where its graded answers stand for different numbers of answers.
+        narrower : how much narrower the second interval is, as a share.
+    n, n_answers : answers that are graded, and that have a score.
+    """
+
+    kind: str
+    name: str
+    mean: float
+    low: float | None
+    high: float | None
+    graded: float
+    graded_low: float | None
+    graded_high: float | None
+    weight: float
+    narrower: float | None
+    n: int
+    n_answers: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class ExpertFindings:
+    """All of it.
+
+    Attributes
+    ----------
+    experts : names of who graded. panel : how far they agree.
+    level : "reliable", "tentative", "poor", or "unknown" where fewer than two
+        answers have two grades, or all grades are alike.
+    people, models : correlation of scores with the grades that count.
+    """
+
+    experts: list[str]
+    n_graded: int
+    n_settled: int
+    panel: PanelAgreement
+    level: str
+    agreement: list[Coefficient]
+    people: Estimated
+    models: Estimated
+    difficulty: list[Difficulty]
+    means: list[TrueMean] = field(default_factory=list)
+    without_means: str | None = None
+
+
+def find(
+    graded: Sequence[GradedAnswer],
+    answers: Iterable[Answer],
+    parameters: ExpertsParameters,
+    *,
+    random: bool = True,
+) -> ExpertFindings:
+    """Return what grades say.
+
+    Parameters
+    ----------
+    graded : the answers with a grade. answers : all answers with a score of the same authors, the
+        graded ones among them; none where there are no scores.
+    random : whether the graded ones were drawn at random; without it there are no true means.
+    """
+    experts = sorted({name for one in graded for name in one.grades})
+    ratings = np.array(
+        [[one.grades.get(name, np.nan) for name in experts] for one in graded], dtype=np.float64
+    ).reshape(len(graded), len(experts))
+    draws, seed = parameters.bootstrap, parameters.seed
+    panel = panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
+    known = list(answers)
+    standing = [one for one in graded if one.weight > 0]
+    means = true_means(standing, known) if random else []
+    return ExpertFindings(
+        experts,
+        len(graded),
+        sum(one.settled is not None for one in graded),
+        panel,
+        level_of(panel),
+        [
+            Coefficient(name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
+            for name, one in panel.coefficients()
+        ],
+        _correlation([one for one in graded if not one.answer.of_model], parameters),
+        _correlation([one for one in graded if one.answer.of_model], parameters),
+        difficulties(standing, known),
+        means,
+        None if random else NOT_RANDOM,
+    )
+
+
+def level_of(panel: PanelAgreement) -> str:
+    """Return how far the grades can be used, by Krippendorff's alpha of intervals.
+
+    Reliable are grades whose alpha is surely above that of tentative conclusions.
+    """
+    alpha, low = panel.alpha_interval.value, panel.alpha_interval.low
+    if alpha is None or panel.n_by_two < 2:  # of one answer alpha is 0 whenever two differ
+        return "unknown"
+    if alpha >= RELIABLE and low is not None and low >= TENTATIVE:
+        return "reliable"
+    return "tentative" if alpha >= TENTATIVE else "poor"
+
+
+def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> list[Difficulty]:
+    """Return the questions with a graded answer of a person, the hardest first."""
+    given: dict[str, list[GradedAnswer]] = {}
+    for one in graded:
+        if not one.answer.of_model:
+            given.setdefault(one.answer.question, []).append(one)
+    counts: dict[str, int] = {}
+    for answer in answers:
+        if not answer.of_model:
+            counts[answer.question] = counts.get(answer.question, 0) + 1
+    found = [
+        _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
+        for question, mine in given.items()
+    ]
+    return sorted(found, key=lambda one: -one.difficulty)
+
+
+def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
+    mean = weighted_mean([one.grade for one in given], [one.weight for one in given])
+    low, high = (
+        None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
+        for end in (mean.high, mean.low)
+    )
+    value = 1 - (mean.mean or 0.0) / HIGHEST
+    return Difficulty(question, value, low, high, len(given), n_answers, mean.reason)
+
+
+def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
+    """Return the means of workers, then of models, the best first; of each with a grade and scores.
+
+    How a score becomes a grade is learned from the other workers, or the other models. Of who has
+    grades that stand for different numbers of answers it is the weighted mean of these.
+    """
+    given = {(one.answer.of_model, one.answer.author, one.answer.question): one for one in graded}
+    found: list[TrueMean] = []
+    for of_model in (False, True):
+        mine = [one for one in answers if one.of_model == of_model]
+        grades = [given.get((of_model, one.author, one.question)) for one in mine]
+        groups = powered_groups(
+            [np.nan if one is None else one.grade for one in grades],
+            [np.nan if one.score is None else one.score for one in mine],
+            [one.author for one in mine],
+            weights=[1.0 if one is None else one.weight for one in grades],
+        )
+        means = [_true_mean(MODEL if of_model else WORKER, one) for one in groups]
+        found += sorted(means, key=lambda one: -one.mean)
+    return found
+
+
+def _true_mean(kind: str, one: GroupMean) -> TrueMean:
+    alone, powered = one.graded, one.powered
+    return TrueMean(
+        kind=kind,
+        name=one.label,
+        mean=_cut(powered.mean) or 0.0,
+        low=_cut(powered.low),
+        high=_cut(powered.high),
+        graded=_cut(alone.mean) or 0.0,
+        graded_low=_cut(alone.low),
+        graded_high=_cut(alone.high),
+        weight=powered.weight or 0.0,
+        narrower=one.narrower,
+        n=powered.n_graded,
+        n_answers=powered.n_graded + powered.n_predicted,
+        reason=powered.reason if powered.low is None else None,
+    )
+
+
+def _cut(grade: float | None) -> float | None:
+    """Return a grade within the scale. The mean of who has a grade is never missing."""
+    return None if grade is None else min(HIGHEST, max(0.0, grade))
+
+
+def _correlation(graded: Sequence[GradedAnswer], parameters: ExpertsParameters) -> Estimated:
+    known = [(one, one.answer.score) for one in graded if one.answer.score is not None]
+    if not known:
+        return Estimated(None, None, None, 0, 0, NO_ROWS)
+    return sample_correlation(
+        [score for _, score in known],
+        [one.grade for one, _ in known],
+        [one.answer.question for one, _ in known],
+        [one.weight for one, _ in known],
+        parameters.bootstrap,
+        parameters.seed,
+    )
+
+
+AGREEMENT, DIFFICULTY, ESTIMATES = (
+    tuple(field.name for field in fields(row)) for row in (Coefficient, Difficulty, TrueMean)
+)
+# How the scores go with the grades stands below the coefficients of agreement.
+CORRELATIONS = ("score_correlation_people", "score_correlation_models")
+
+Rows = Iterator[tuple[object, ...]]
+
+
+def agreement_rows(found: ExpertFindings) -> Rows:
+    """Yield the rows of `AGREEMENT`."""
+    yield from map(astuple, found.agreement)
+    for name, one in zip(CORRELATIONS, (found.people, found.models), strict=True):
+        if one.n:
+            yield (name, one.value, one.low, one.high, one.n, one.n_clusters, one.reason)
+
+
+def difficulty_rows(found: ExpertFindings) -> Rows:
+    """Yield the rows of `DIFFICULTY`."""
+    yield from map(astuple, found.difficulty)
+
+
+def estimate_rows(found: ExpertFindings) -> Rows:
+    """Yield the rows of `ESTIMATES`."""
+    yield from map(astuple, found.means)

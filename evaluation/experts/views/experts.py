@@ -1,0 +1,45 @@
+"""The page that says what experts' grades tell of each other, of questions, workers and models."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from annotations.web.scope import get_user_id
+from evaluation.experts.messages import COEFFICIENTS, LEVELS
+from evaluation.experts.report.experts import experts_report
+from evaluation.grading.results.pages import grading_page
+from evaluation.judging.audit import audit_progress
+from evaluation.models import Audit, Run
+from evaluation.result_pages import Context
+from evaluation.words.reasons import WHY_EMPTY
+
+# Rows that the page shows; the files have all.
+SHOWN = 40
+
+
+@grading_page("evaluation/experts.html")
+def experts(request: HttpRequest, run: Run) -> Context:
+    """Show it; who still grades sees nothing before the last answer."""
+    audit = Audit.objects.filter(run=run).first()
+    me = get_user_id(request)
+    own = next((one for one in audit_progress(audit) if one.user == me), None) if audit else None
+    report = experts_report(run)
+    found = report.found
+    return {
+        "title": "What experts say",
+        "subtitle": f"{report.about.name}, version {report.about.version}",
+        "report": report,
+        "found": found,
+        "grading": own is not None and not own.is_done,
+        "level": LEVELS[found.level],
+        "coefficients": [
+            (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in found.agreement
+        ],
+        "difficulty": found.difficulty[:SHOWN],
+        "means": [(one, _why(one.reason)) for one in found.means[:SHOWN]],
+    }
+
+
+def _why(reason: str | None) -> str:
+    """Return why a number is missing, in words; "" where none is."""
+    return WHY_EMPTY.get(reason or "", "")

@@ -1,0 +1,140 @@
+"""Whether it is worth asking more people: what ten more would change, by the plan's own forecast.
+
+Ten more people bring the consensus of questions nearer to what people without number would say.
+They do not narrow the intervals of those who have answered: these hang on how many questions each
+of them answered.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from evaluation.methods.planner import error, similarity_to_truth
+
+TEN = 10
+LEAST_ANSWERS = 4
+"""To the middle question; with fewer nobody has tried how near the forecast comes (evidence.md)."""
+MOST_NAMED = 10
+WITHIN = 0.05
+"""How far off a consensus may be and still count as settled, unless a requester wants another."""
+
+
+@dataclass(frozen=True)
+class Wanting:
+    """A question that is not settled: off by how much now and with the further answers."""
+
+    key: str
+    name: str
+    answers: int
+    more: int
+    off: float
+    off_then: float
+
+
+@dataclass(frozen=True)
+class TenMore:
+    """What ten more people would change.
+
+    Attributes
+    ----------
+    people : how many more; answers : what they would write in all.
+    questions : how many have an answer; known : of how many one can tell anything.
+    off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
+    within : what counts as settled; n_wanting : questions that are off by more now.
+    wanting : the first of these, the farthest off first.
+    """
+
+    people: int
+    answers: int
+    questions: int
+    known: int
+    off: float
+    off_then: float
+    within: float
+    n_wanting: int
+    wanting: tuple[Wanting, ...]
+
+
+def ten_more(
+    questions: Sequence[QuestionNow], each: int | None, within: float, people: int = TEN
+) -> TenMore | None:
+    """Return what `people` more would change; None where there are too few answers to say.
+
+    Parameters
+    ----------
+    questions : those with an answer. each : questions that a person answers; None for all. The
+        questions with the fewest answers are given out first.
+    """
+    if not questions or median(one.answers for one in questions) < LEAST_ANSWERS:
+        return None
+    more = _given_out([one.answers for one in questions], people, each)
+    rows = []
+    for one, n in zip(questions, more, strict=True):
+        similar = likeness(one)
+        if similar == similar:  # not NaN: two answers or more, and a measure with a truth
+            off, then = error(similar, one.answers), error(similar, one.answers + n)
+            rows.append(Wanting(str(one.key), one.name, one.answers, n, float(off), float(then)))
+    if not rows:
+        return None
+    wanting = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
+    return TenMore(
+        people=people,
+        answers=sum(more),
+        questions=len(questions),
+        known=len(rows),
+        off=median(row.off for row in rows),
+        off_then=median(row.off_then for row in rows),
+        within=within,
+        n_wanting=len(wanting),
+        wanting=tuple(wanting[:MOST_NAMED]),
+    )
+
+
+def as_dict(found: TenMore) -> dict[str, Any]:
+    """Return plain values, ready for JSON."""
+    return {**vars(found), "wanting": [vars(row) for row in found.wanting]}
+
+
+def _given_out(answers: Sequence[int], people: int, each: int | None) -> list[int]:
+    """Return how many of the further answers each question gets: the fewest first, one a person."""
+    more = [0] * len(answers)
+    left = people * min(each or len(answers), len(answers))
+    heap = [(n, at) for at, n in enumerate(answers)]
+    heapq.heapify(heap)
+    while left and heap:
+        n, at = heapq.heappop(heap)
+        more[at] += 1
+        left -= 1
+        if more[at] < people:
+            heapq.heappush(heap, (n + 1, at))
+    return more
+
+
+@dataclass(frozen=True)
+class QuestionNow:
+    """A question as it was graded.
+
+    Attributes
+    ----------
+    key, name : whatever names it to programs and to people.
+    answers : how many people answered it. left_out : mean likeness of an answer to the consensus
+        of the others; None for fewer than two answers.
+    """
+
+    key: Any
+    name: str
+    answers: int
+    left_out: float | None
+
+
+def likeness(question: QuestionNow) -> float:
+    """Return S, how like an answer to the question is to the truth; NaN where nobody knows."""
+    if question.left_out is None or question.answers < 2:
+        return math.nan
+    # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.
+    return similarity_to_truth(min(1.0, max(0.0, question.left_out)), question.answers - 1)

@@ -1,1 +1,0 @@
-"""What more answers would buy, and what they cost: told once, for files and for runs."""

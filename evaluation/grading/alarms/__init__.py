@@ -1,0 +1,1 @@
+"""Alarms: signs that the grades of a run cannot be trusted."""

@@ -1,0 +1,330 @@
+"""What alarms say: the evidence, what it means, what to do, for people without statistics.
+
+No message names a worker or a question: these stand beside it, and may be erased. Every message has
+the values `workers` and `questions` (how many it is about), `statistic` and `threshold`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.grading.methods.check_results import Result, needed
+from evaluation.words.message import Sentence, counted
+from evaluation.words.reasons import why_not_checked
+
+
+def _alike(of: Mapping[str, Any]) -> str:
+    """Return how many answers are nearly the same, in numbers that a person can check."""
+    if of.get("n_pairs") is None:  # of a run from before they were counted
+        return "their answers to the same questions are nearly the same"
+    rest = "" if of["mostly_alike"] else ", and the rest are closer than being good explains"
+    if of["workers"] == 2:
+        return (
+            f"{of['n_alike']} of the {of['n_pairs']} answers that they gave to the same questions "
+            f"are nearly identical{rest}"
+        )
+    return (
+        f"compared two by two, {of['n_alike']} of {counted(of['n_pairs'], 'pair')} of their "
+        f"answers to the same question are nearly identical{rest}"
+    )
+
+
+def _people(of: Mapping[str, Any]) -> str:
+    return str(of["people"])
+
+
+def _proven(of: Mapping[str, Any]) -> str:
+    return (
+        f"{_people(of)} gave the same answers but for light edits: {_alike(of)}. Agreement counts "
+        "as quality here, so copies lift each other's grades and can outvote the rest. Read their "
+        "answers side by side; if they were copied, grade again with the group as one voter "
+        f"({of['option']['collapse_copies']})."
+    )
+
+
+def _much_alike(of: Mapping[str, Any]) -> str:
+    return (
+        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        "Copying from each other or from one source is the usual reason, and it lifts each other's "
+        "grades. Read their answers side by side; if they were copied, grade again with the group "
+        f"as one voter ({of['option']['collapse_copies']})."
+    )
+
+
+def _clique(of: Mapping[str, Any]) -> str:
+    option = of["option"]
+    return (
+        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        "That does not say that they copied, nor that they are wrong: where a crowd falls into two "
+        "camps, the honest ones can look like this too. Do not exclude them on this alone; let an "
+        "expert grade some answers that tell the camps apart "
+        f"({option['suggest_anchors']}, then {option['anchors']})."
+    )
+
+
+def _camps(of: Mapping[str, Any]) -> str:
+    option, sampled = of["option"], of["sampled"]
+    hangs = (
+        "Which of them ends on top depends on where the grading starts: the ranking cannot be "
+        "known from the answers alone."
+        if of["open"]
+        else "The grades follow the camp that agrees more, which need not be the one that is "
+        "right; started from either camp, the ranking stays much the same."
+    )
+    some = "" if sampled is None else f" (seen in a sample of {counted(sampled, 'worker')})"
+    return (
+        f"The crowd falls into two camps{some}: these {_people(of)} agree with each "
+        f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
+        f"{hangs} It may be a shared error, collusion, or two honest ways to answer. Do not pay or "
+        "reject by these grades before an expert has graded some answers that tell the camps apart "
+        f"({option['suggest_anchors']}, then {option['anchors']})."
+    )
+
+
+def _concentrated(of: Mapping[str, Any]) -> str:
+    voters = of["statistic"] * of["n_workers"]
+    return (
+        f"Few workers decide: the votes of all {of['n_workers']} weigh no more than those of "
+        f"about {_count(voters, 'person')} would if every vote counted the same. The workers "
+        "named carry half of the weight. That is right if they are the good ones, and dangerous "
+        "if they agree for another reason. Compare with a grading that caps each vote "
+        f"({of['option']['weight_cap']})."
+    )
+
+
+def _count(n: Any, noun: str) -> str:
+    whole: Any = n if isinstance(n, str) else round(n)
+    return counted(whole, noun)
+
+
+ALARMS: Mapping[str, Sentence] = {
+    "copies.proven": _proven,
+    "copies.alike": _much_alike,
+    "copies.identical": lambda of: (
+        f"{_people(of)} gave the same texts: {_alike(of)}. There are too few questions for the "
+        "full copy check, and long texts are hardly the same by chance. Read their answers side by "
+        "side before you decide anything."
+    ),
+    "copies.partly": "{people} share a part of their answers almost word for word: {statistic:.0%} "
+    "of them more than other workers do on the same questions. It may be a common source or some "
+    "copied answers; the rest of their work is their own. The grade is little changed by it. Read "
+    "these answers side by side before you decide anything.",
+    "clique.clique": _clique,
+    "two_camps.crowd": _camps,
+    "two_camps.questions": "The answers to {questions} of {n_tested:question} fall into two camps "
+    "that agree with themselves but not with each other. A misconception that many share, or a "
+    "question that can be read in two ways, looks like this; the larger camp decides what counts "
+    "as right. Read the answers of both camps; correct or drop the question, or grade against the "
+    "nearest camp ({option[camps]}).",
+    "leverage.worker": "The ranking depends on one worker: without this one, the others "
+    "would stand in clearly another order. Read this worker's answers, ask more people, or "
+    "cap what one vote may weigh ({option[weight_cap]}).",
+    "grader_disagreement.crowd": "Two ways to compare texts rank the workers differently: compared "
+    "by their words alone, the workers come in quite another order than by meaning. One of the two "
+    "does not see what makes an answer good here. Read some answers of those at the top, and check "
+    "that the model that compares texts knows the language and the subject.",
+    "repeated.workers": "{people} gave the same text to different questions (up to "
+    "{statistic:.0%} of the pairs of a worker's answers). Such answers do not answer the question; "
+    "these workers are left out of the tests for camps and copies. Read their answers; if they say "
+    "nothing, exclude their votes ({option[exclude_workers]}) and look at the ranking again.",
+    "dont_know.workers": "{people} often answered no more than that they do not know (up to "
+    "{statistic:.0%} of a worker's answers). Such answers are alike, so they can agree with each "
+    "other and gain votes. If they are many, treat them as unanswered or exclude these workers' "
+    "votes ({option[exclude_workers]}).",
+    "model_like.model": "The answers of {people} are nearer to those of the language model {model} "
+    "than to any other worker's. They may have been written with such a model; people who answer "
+    "in the same style look alike too. It is no proof: read the answers side by side.",
+    "concentrated_weight.crowd": _concentrated,
+    "unstable_ranking.crowd": "With other questions of the same kind many workers would stand in "
+    "another place. Do not rely on close ranks: two people are clearly apart only where their "
+    "intervals do not overlap. Ask more questions to make the order steadier.",
+    "no_convergence.crowd": "Grades are computed in rounds until they no longer change, and after "
+    "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "
+    "and do not rely on close ranks.",
+    "too_few.crowd": lambda of: (
+        f"Only {_count(of['statistic'], 'worker')} answered: grades and ranks need at least 3, "
+        "because the quality of one is judged by the others. Ask more people."
+    ),
+    "too_few.workers": "{people} without a rank: fewer than 5 of their answers are to questions "
+    "that at least 3 workers answered. Their grades rest on too little to be compared; ask them "
+    "more questions, or leave them out of decisions.",
+}
+"""By kind and case of a finding."""
+
+# Of questions, not of workers.
+OF_QUESTIONS = "two_camps_of_questions"
+# A part of the answers, not all of them.
+IN_PART = "copies_in_part"
+
+TITLES: Mapping[str, str] = {
+    "copies": "Copied or nearly copied answers",
+    IN_PART: "A part of the answers is shared word for word",
+    "clique": "A camp of very similar answers",
+    "two_camps": "Two camps in the crowd",
+    OF_QUESTIONS: "Two camps on single questions",
+    "leverage": "The ranking depends on one worker",
+    "grader_disagreement": "Grading by words alone ranks otherwise",
+    "repeated": "The same text to different questions",
+    "dont_know": "“I don't know”, again and again",
+    "model_like": "Answers near to a language model's",
+    "concentrated_weight": "Few workers decide",
+    "unstable_ranking": "Other questions would give another ranking",
+    "no_convergence": "The grades did not settle",
+    "too_few": "Too few answers to compare",
+    "identical_answers": "The same text from two workers",
+    "agreement_of_starts": "Where the grading starts decides who wins",
+}
+BRIEFLY: Mapping[str, str] = {
+    "copies": "answers copied or nearly copied",
+    IN_PART: "shares some answers word for word",
+    "clique": "in a camp of very similar answers",
+    "leverage": "the whole ranking depends on this person",
+    "repeated": "the same text to different questions",
+    "dont_know": "often answers “I don't know”",
+    "model_like": "answers near to a language model's",
+}
+"""Of alarms about single people: what a mark beside a name says."""
+SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "Information"}
+MEASURED: Mapping[str, Callable[[float, float], str]] = {
+    "copies": lambda s, t: (
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
+        f"{s:.0%}; alarm above {t:.0%}."
+    ),
+    IN_PART: lambda s, t: f"{s:.0%} more shared answers than chance; told from {t:.0%} on.",
+    "clique": lambda s, t: (
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
+        f"{s:.0%}; alarm above {t:.0%}."
+    ),
+    "two_camps": lambda s, t: (
+        f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
+    ),
+    OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions; it rings from {t:.0%} on.",
+    "leverage": lambda s, t: (
+        f"Without this worker the order agrees by {s:.2f} with the present one; it rings below "
+        f"{t:.2f}."
+    ),
+    "grader_disagreement": lambda s, t: f"The two orders agree by {s:.2f}; it rings below {t:.2f}.",
+    "repeated": lambda s, t: (
+        f"Up to {s:.0%} of the pairs of a worker's own answers are the same text; alarm "
+        f"from {t:.0%} on."
+    ),
+    "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; told from {t:.0%} on.",
+    "model_like": lambda s, t: (
+        f"Nearer to the model than to any person by {s:.1f} times what chance does; told "
+        f"above {t:g}."
+    ),
+    "concentrated_weight": lambda s, t: (
+        f"The votes weigh as those of {s:.0%} of the workers would; told below {t:.0%}."
+    ),
+    "unstable_ranking": lambda s, t: (
+        f"By another choice of questions the order agrees by {s:.2f}; told below {t:.2f}."
+    ),
+    "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
+    "identical_answers": lambda s, t: (
+        f"{s:.0%} of the answers of two workers are the same text; alarm above {t:.0%}."
+    ),
+    "agreement_of_starts": lambda s, t: (
+        f"Started from either camp, the orders agree by {s:.2f}; below {t:.2f} they contradict "
+        "each other."
+    ),
+}
+"""A statistic against its threshold."""
+
+
+def case_of(kind: str, severity: str, has_workers: bool) -> str:
+    """Return which of a kind's wordings fits an alarm."""
+    if kind == "two_camps" and not has_workers:
+        return OF_QUESTIONS
+    if kind == "copies" and severity == "notice":
+        return IN_PART
+    return kind
+
+
+def title_of(case: str) -> str:
+    """Return the title of a kind or case; the name itself of one that is not known here."""
+    return TITLES.get(case, case.replace("_", " ").capitalize())
+
+
+def brief(case: str) -> str:
+    """Return what a mark says of a person; the title of a case that has no shorter words."""
+    return BRIEFLY.get(case) or title_of(case)
+
+
+def measured(case: str, statistic: float | None, threshold: float | None) -> str:
+    """Return a statistic against its threshold; "" without a number."""
+    if statistic is None or threshold is None or case not in MEASURED:
+        return ""
+    return MEASURED[case](statistic, threshold)
+
+
+RESULTS: Mapping[Result, str] = {
+    "good": "Good",
+    "problem": "Problem",
+    "not_enough_data": "Not enough data",
+    "not_applicable": "Not applicable",
+}
+UNITS: Mapping[str, str] = {
+    "fewer_than_5_questions": "questions with two answers",
+    "fewer_than_6_workers": "workers",
+    "no_question_with_6_answers": "answers to one question",
+    "no_pair_shares_10_questions": "questions that the same two workers answered",
+    "no_pair_shares_3_questions": "questions that the same two workers answered",
+    "no_weights": "workers",
+    "too_few_ranked_workers": "workers with a rank",
+}
+
+
+def needs(check: str, reason: str | None) -> str:
+    """Return how much data a check needs, such as "needs 6 workers"; "" if no number helps."""
+    n = needed(check, reason)
+    return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
+
+
+def unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
+    """Return checks without enough data, by name and reason, as a sentence; "" without any."""
+    parts = [
+        f"{title_of(check)} ({needs(check, reason) or why_not_checked(reason)})"
+        for check, reason in checks
+    ]
+    return f"Not enough data for: {'; '.join(parts)}." if parts else ""
+
+
+# A crowd that was taken whole, once, says nothing of how often.
+ONE_GROUP = 1
+NOT_LOOKED = "too few answers to look"
+CROWDS = {
+    "beetle": "students",
+    "crowdwsa T1": "translators",
+    "crowdwsa T2": "other translators",
+    "mohler": "students' answers dealt to workers",
+}
+"""The crowds that groups were drawn from."""
+
+
+def rate_in_words(
+    looked: int, rang: int, share: float | None, low: float | None, high: float | None
+) -> str:
+    """Return how often, with the interval: "38.4% (34.7 to 42.2) of 643"."""
+    if share is None or low is None or high is None:
+        return NOT_LOOKED
+    if not rang:
+        return f"none of {looked:,} (at most {100 * high:.1f}%)"
+    return f"{100 * share:.1f}% ({100 * low:.1f} to {100 * high:.1f}) of {looked:,}"
+
+
+def of_case(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
+    """Return what was measured of one alarm, crowd by crowd, and what that means."""
+    told = "; ".join(f"{name}: {said}" for name, said in rates)
+    meaning = "So it seldom rings by chance in a crowd of this size."
+    if often:
+        meaning = (
+            "So in a crowd of this size it often rings with nobody to blame: take it for a hint to "
+            "read the answers, no more."
+        )
+    elif all(said == NOT_LOOKED for _, said in rates):
+        meaning = "So nothing is known of how often it rings falsely in a crowd of this size."
+    return (
+        f"How often it rang in random groups of {size} out of crowds in which nothing is known to "
+        f"be amiss (in brackets what it could be in other such groups, 95%): {told}. {meaning}"
+    )

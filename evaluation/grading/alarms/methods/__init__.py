@@ -1,0 +1,33 @@
+"""When a grade without an answer key cannot be trusted: statistics of the answers' cosines.
+
+AQER follows whoever agrees most. A group that copies, colludes or shares an error can turn the
+ranking upside down, and nothing in the scores shows it. What can be seen is told here. `survey`
+looks at a fitted run, `findings` says what rings. The parts can be had one by one: `camps` (two
+halves that agree with themselves more than with each other) and `kinship` (workers whose answers
+are nearer to each other than their quality explains) rest on `Pairs`.
+"""
+
+from evaluation.grading.alarms.methods.camps import Camps, camps
+from evaluation.grading.alarms.methods.copies import Group, Kinship, kinship
+from evaluation.grading.alarms.methods.findings import KINDS, Finding, findings, in_order
+from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods.questions import QuestionCamps, question_camps
+from evaluation.grading.alarms.methods.survey import ModelSpeech, Survey, survey
+
+__all__ = [
+    "KINDS",
+    "Camps",
+    "Finding",
+    "Group",
+    "Kinship",
+    "ModelSpeech",
+    "Pairs",
+    "QuestionCamps",
+    "Survey",
+    "camps",
+    "findings",
+    "in_order",
+    "kinship",
+    "question_camps",
+    "survey",
+]

@@ -1,0 +1,253 @@
+"""Two camps in a crowd: halves that agree with themselves more than with each other.
+
+A crowd of good and bad workers has no second camp, because bad ones agree more with the good ones
+than with each other. Halves are found on a part of the questions and tested on the others, so that
+a split of pure noise does not pass. The test says that there are two camps, not who is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evaluation.grading.alarms.methods.additive import DENSE, worker_effects
+from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.undefined import ratio
+
+# A ring is a z above this.
+THRESHOLD = 3.0
+SMALLEST = 3
+FEWEST_QUESTIONS = 5
+SPLITS = 10
+# Of a crowd with more pairs of answers than this.
+SPLITS_OF_LARGE = 3
+LARGE = 1_000_000
+# A z beyond this is written as this: no table of a normal distribution goes further.
+LARGEST = 37.0
+LANCZOS_STEPS = 24
+MOST_MOVES = 30
+
+NOBODY, CAMP_A, CAMP_B = -1, 0, 1
+
+
+@dataclass(frozen=True)
+class Camps:
+    """Whether a crowd falls into two camps.
+
+    Attributes
+    ----------
+    statistic : z of the lesser of the two camps' surplus of agreement with themselves, the median
+        over the splits, at most 37; 0 where no second camp is found. None with `reason` where it is
+        undefined.
+    members : the workers' codes, the larger camp first; () where there is no second camp. They are
+        found on all questions.
+    surplus : mean cosine within less mean cosine across, of each camp, on all questions.
+    n_questions, n_splits : questions with two answers or more; how often they were split.
+    """
+
+    statistic: float | None
+    members: tuple[Integers, ...]
+    surplus: tuple[float, ...]
+    n_questions: int
+    n_splits: int
+    reason: str | None = None
+    threshold: float = THRESHOLD
+
+    @property
+    def rings(self) -> bool:
+        """Whether there are two camps."""
+        return (
+            self.statistic is not None
+            and self.statistic > self.threshold
+            and len(self.members) == 2
+        )
+
+
+def camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
+    """Look for two camps of at least 3 workers each.
+
+    Parameters
+    ----------
+    seed : of the random halves of the questions.
+    n_splits : 10 unless told, 3 above a million pairs of answers.
+    """
+    asked = np.flatnonzero(pairs.pairs_of_question)
+    n = len(asked)
+    if n_splits is None:
+        n_splits = SPLITS if len(pairs.pair) <= LARGE else SPLITS_OF_LARGE
+    present = np.zeros(pairs.n_workers, dtype=bool)
+    present[pairs.left] = present[pairs.right] = True
+    reason = None
+    if np.count_nonzero(present) < 2 * SMALLEST:
+        reason = "fewer_than_6_workers"
+    elif n < FEWEST_QUESTIONS:
+        reason = "fewer_than_5_questions"
+    if reason:
+        return Camps(None, (), (), n, 0, reason)
+    rng = np.random.default_rng(seed)
+    found = [_cross_fitted(pairs, rng.permutation(asked)) for _ in range(n_splits)]
+    z = _as_z(float(np.median(found)), n - 1)
+    whole = split(pairs, pairs.total, pairs.shared)
+    if whole is None:
+        return Camps(min(z, 0.0), (), (), n, n_splits)
+    members = [np.flatnonzero(whole == camp) for camp in (CAMP_A, CAMP_B)]
+    kinds = _Kinds.of(pairs, whole, np.ones(pairs.n_questions, dtype=bool))
+    surplus = [kinds.surplus(camp) for camp in (CAMP_A, CAMP_B)]
+    order = [0, 1] if len(members[0]) >= len(members[1]) else [1, 0]
+    return Camps(
+        z, tuple(members[at] for at in order), tuple(surplus[at] for at in order), n, n_splits
+    )
+
+
+def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
+    """Return (M,) camp of each worker, 0 or 1, -1 without a pair; None for no second camp.
+
+    Halves by the signs of the leading eigenvector of what additive worker effects leave of the
+    mean cosines; then every worker joins the half with the higher mean cosine to him, until nobody
+    moves.
+
+    Parameters
+    ----------
+    total, times : (P,) sums of cosines, and their number.
+    """
+    if not (met := times > 0).all():
+        pairs, total, times = pairs.only_pairs(met), total[met], times[met]
+    mean = ratio(total, times, 0.0)
+    effects = worker_effects(pairs, mean, times)
+    rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
+    degree = np.bincount(pairs.left, times, pairs.n_workers)
+    degree += np.bincount(pairs.right, times, pairs.n_workers)
+    present = degree > 0
+    labels = np.where(_leading_vector(pairs, rest) >= 0, CAMP_A, CAMP_B)
+    labels = _settle(pairs, total, times, np.where(present, labels, NOBODY))
+    if min(np.count_nonzero(labels == camp) for camp in (CAMP_A, CAMP_B)) < SMALLEST:
+        return None
+    return labels
+
+
+def _settle(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
+    """Let every worker join the half he agrees with more, until nothing changes.
+
+    Moving all at once may go round in circles, which ends it too; so does a half that is too small.
+    """
+    sums, counts = pairs.symmetric(total), pairs.symmetric(times)
+    everybody = np.ones(pairs.n_workers)
+    all_sums, all_counts = sums @ everybody, counts @ everybody
+    before = labels
+    for _ in range(MOST_MOVES):
+        camp_a = (labels == CAMP_A).astype(np.float64)
+        to_a, count_a = sums @ camp_a, counts @ camp_a
+        to_b, count_b = all_sums - to_a, all_counts - count_a
+        # Counts are whole numbers, so that a half without a common question is told exactly.
+        a = ratio(to_a, count_a, -np.inf)
+        b = ratio(to_b, count_b, -np.inf)
+        new = np.where(a > b, CAMP_A, np.where(a < b, CAMP_B, labels))
+        new = np.where(labels == NOBODY, NOBODY, new)
+        if np.array_equal(new, labels) or np.array_equal(new, before):
+            break
+        before, labels = labels, new
+        if min(np.count_nonzero(labels == camp) for camp in (CAMP_A, CAMP_B)) < SMALLEST:
+            break
+    return labels
+
+
+def _leading_vector(pairs: Pairs, values: Floats) -> Floats:
+    """Return (M,) the eigenvector of the greatest eigenvalue of `symmetric(values)`.
+
+    By Lanczos steps with full orthogonalisation, from a fixed start; signs are all that counts.
+    """
+    matrix = pairs.symmetric(values)
+    if pairs.n_workers <= DENSE:
+        return np.linalg.eigh(matrix.toarray())[1][:, -1]
+    basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
+    basis[0] /= np.linalg.norm(basis[0])
+    images: list[Floats] = []
+    for _ in range(LANCZOS_STEPS - 1):
+        known = np.array(basis)
+        images.append(matrix @ basis[-1])
+        step = images[-1].copy()
+        for _ in range(2):  # once more, against rounding
+            step -= known.T @ (known @ step)
+        norm = np.linalg.norm(step)
+        if norm < 1e-12:
+            break
+        basis.append(step / norm)
+    if len(images) < len(basis):
+        images.append(matrix @ basis[-1])
+    known = np.array(basis)
+    small = known @ np.array(images).T
+    return np.asarray(known.T @ np.linalg.eigh((small + small.T) / 2)[1][:, -1])
+
+
+def _cross_fitted(pairs: Pairs, order: Integers) -> float:
+    """Return t of one split of the questions, each half tested with the camps of the other."""
+    first = np.zeros(pairs.n_questions, dtype=bool)
+    first[order[: len(order) // 2]] = True
+    second = np.zeros(pairs.n_questions, dtype=bool)
+    second[order[len(order) // 2 :]] = True
+    one, other = _split_on(pairs, first), _split_on(pairs, second)
+    if one is None or other is None:
+        return 0.0
+    both = (one != NOBODY) & (other != NOBODY)
+    if np.count_nonzero((one == other) & both) * 2 < np.count_nonzero(both):
+        other = np.where(other == NOBODY, NOBODY, 1 - other)
+    kinds = _Kinds.of(pairs, one, second) + _Kinds.of(pairs, other, first)
+    return min(kinds.t(CAMP_A, len(order)), kinds.t(CAMP_B, len(order)))
+
+
+def _split_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
+    here = chosen[pairs.question].astype(np.float64)
+    return split(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Sums of cosines (Q, 3) and numbers of pairs (Q, 3): within A, within B, across."""
+
+    total: Floats
+    count: Floats
+
+    @classmethod
+    def of(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _Kinds:
+        """Add up the chosen questions (Q,), the others staying zero."""
+        a, b = labels[pairs.left], labels[pairs.right]
+        kind = np.where((a == NOBODY) | (b == NOBODY), 3, np.where(a == b, a, 2))
+        place = pairs.question * 4 + kind[pairs.pair]
+        q = pairs.n_questions
+        count = np.bincount(place, minlength=4 * q).reshape(q, 4)[:, :3]
+        total = np.bincount(place, pairs.cosine, 4 * q).reshape(q, 4)[:, :3]
+        used = chosen[:, None].astype(np.float64)
+        return cls(total * used, count * used)
+
+    def __add__(self, other: _Kinds) -> _Kinds:
+        return _Kinds(self.total + other.total, self.count + other.count)
+
+    def surplus(self, camp: int) -> float:
+        """Return the mean cosine within a camp less that across; 0 where one is not known."""
+        total, count = self.total.sum(axis=0), self.count.sum(axis=0)
+        if not count[camp] or not count[2]:
+            return 0.0
+        return float(total[camp] / count[camp] - total[2] / count[2])
+
+    def t(self, camp: int, n: int) -> float:
+        """Return the surplus in standard errors over n questions; 0 without any spread."""
+        surplus = self.surplus(camp)
+        if not surplus:
+            return 0.0
+        mean = self.total.sum(axis=0) / np.maximum(self.count.sum(axis=0), 1.0)
+        influence = (self.total - mean * self.count) / (self.count.sum(axis=0) / n + 1e-300)
+        difference = influence[:, camp] - influence[:, 2]
+        error = np.sqrt((difference**2).sum() / (n - 1) / n)
+        # Differences that do not vary at all leave nothing but rounding to divide by.
+        return surplus / max(error, 1e-9)
+
+
+def _as_z(t: float, degrees: int) -> float:
+    """Return the normal quantile with the same upper tail as t."""
+    if t < 0:
+        return -_as_z(-t, degrees)
+    z = stats.norm.isf(max(stats.t.sf(t, degrees), 1e-300))
+    return float(min(z, LARGEST))

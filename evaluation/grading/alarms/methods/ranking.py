@@ -1,0 +1,139 @@
+"""How much of a ranking hangs on one worker, one start, one set of questions, one grader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.consensus.methods.estimator import AQER
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.statistics.correlation import spearman
+
+# Spearman correlations below these ring. Honest crowds went down to .82 for leverage and to .15
+# for two graders (development seeds, platform/docs/alarms.md).
+LEVERAGE = 0.75
+STABLE = 0.8
+DISAGREEMENT = 0.1
+# Two starts that agree less than this leave the ranking open.
+OPEN = 0.5
+# The effective number of voters below this share of the workers is told.
+CONCENTRATION = 1 / 3
+# Of more workers than this, those are tried who have so many times the mean voting weight: the
+# ranking cannot hang on any other.
+ALL_TRIED = 60
+OUTWEIGHS = 3.0
+MOST_TRIED = 20
+# A single exchange of places means much among fewer.
+FEWEST_RANKED = 8
+# Raw scores that are the same to so many digits are tied: they have no order to lose.
+DIGITS = 9
+# Numbers in a working array.
+AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class RankingStatistic:
+    """A number that rings below its threshold.
+
+    Attributes
+    ----------
+    statistic : None with `reason` where it is undefined.
+    worker : code of the worker it is about, if it is about one.
+    """
+
+    statistic: float | None
+    threshold: float
+    reason: str | None = None
+    worker: int | None = None
+
+    @property
+    def rings(self) -> bool:
+        """Whether the statistic is below the threshold."""
+        return self.statistic is not None and self.statistic < self.threshold
+
+
+def leverage(aqer: AQER) -> RankingStatistic:
+    """Return the least Spearman correlation of the others' raw scores when one worker is left out.
+
+    Over supported workers, with the run's own rules from equal weights, or from those that an
+    electorate starts with. In a crowd of more than 60
+    workers those are tried who have three times the mean voting weight, the heaviest 20 of them.
+    """
+    ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
+    m = len(aqer.workers_)
+    if aqer.converged_ is None or np.count_nonzero(ranked) <= FEWEST_RANKED:
+        return RankingStatistic(None, LEVERAGE, "too_few_ranked_workers")
+    if len(np.unique(aqer.raw_[ranked].round(DIGITS))) < FEWEST_RANKED:
+        return RankingStatistic(None, LEVERAGE, "no_spread")
+    tried = np.arange(m)
+    if m > ALL_TRIED:
+        weights = np.nan_to_num(aqer.weights_)
+        heaviest = np.argsort(-weights, kind="stable")[:MOST_TRIED]
+        tried = heaviest[weights[heaviest] >= OUTWEIGHS / m]
+        if not len(tried):
+            return RankingStatistic(None, LEVERAGE, "nobody_outweighs_others")
+    least, worker = np.inf, None
+    given = aqer.fitted_.crowd.rules.electorate.start
+    step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
+    for begin in range(0, len(tried), step):
+        left_out = tried[begin : begin + step]
+        copies = np.ones((m, len(left_out)))
+        copies[left_out, np.arange(len(left_out))] = 0.0
+        start = copies if given is None else copies * given[:, None]
+        raw = aqer.restarted(start / start.sum(axis=0), copies)
+        for code, column in zip(left_out.tolist(), raw.T, strict=True):
+            others = ranked.copy()
+            others[code] = False
+            found = spearman(aqer.raw_, column, others)
+            if found is not None and found < least:
+                least, worker = found, code
+    if worker is None:
+        return RankingStatistic(None, LEVERAGE, "no_spread")
+    return RankingStatistic(float(least), LEVERAGE, worker=worker)
+
+
+def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
+    """Return Spearman's correlation of raw scores started from the one camp and from the other.
+
+    Below .5 the answers alone cannot say who is right.
+    """
+    start = np.zeros((len(aqer.workers_), len(camps)))
+    for at, camp in enumerate(camps):
+        start[camp, at] = 1.0 / len(camp)
+    raw = aqer.restarted(start)
+    found = spearman(raw[:, 0], raw[:, 1])
+    return RankingStatistic(found, OPEN, None if found is not None else "no_spread")
+
+
+def stability(agreement: ArrayLike) -> RankingStatistic:
+    """Return the median Spearman correlation of bootstrap draws with the run.
+
+    `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
+    """
+    known = np.asarray(agreement, dtype=float)
+    known = known[~np.isnan(known)]
+    if not len(known):
+        return RankingStatistic(None, STABLE, "no_draws")
+    return RankingStatistic(float(np.median(known)), STABLE)
+
+
+def disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
+    """Return Spearman's correlation of two graders' raw scores (M,) over some workers."""
+    both = among & ~np.isnan(raw) & ~np.isnan(other)
+    if np.count_nonzero(both) < FEWEST_RANKED:
+        return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")
+    found = spearman(raw, other, both)
+    return RankingStatistic(found, DISAGREEMENT, None if found is not None else "no_spread")
+
+
+def concentration(weights: Floats) -> RankingStatistic:
+    """Return the effective number of voters, 1 / sum of squared weights, as a share of the workers.
+
+    Above 0, at most 1. `weights` is (M,), NaN where nobody is graded.
+    """
+    if not len(weights) or np.isnan(weights).all():
+        return RankingStatistic(None, CONCENTRATION, "no_weights")
+    squares = float(np.nansum(weights**2))
+    return RankingStatistic(1.0 / squares / len(weights), CONCENTRATION)

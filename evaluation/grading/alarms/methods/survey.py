@@ -1,0 +1,134 @@
+"""Everything that is looked at after a grading, once, over the Gram blocks that it left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.consensus.methods.estimator import AQER
+from evaluation.grading.alarms.methods import ranking
+from evaluation.grading.alarms.methods.camps import Camps, camps
+from evaluation.grading.alarms.methods.copies import Kinship, kinship
+from evaluation.grading.alarms.methods.model_likeness import (
+    ModelLikeness,
+    model_cosines,
+    model_likeness,
+)
+from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods.questions import QuestionCamps, question_camps
+from evaluation.grading.alarms.methods.ranking import RankingStatistic
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.grams import Vectors
+
+NO_OTHER_GRADER = "no_other_grader"
+
+
+@dataclass(frozen=True)
+class ModelSpeech:
+    """One language model's answers: (R, d) vectors and (R,) question codes, each at most once."""
+
+    label: object
+    vectors: Vectors
+    questions: Integers
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was looked at; see the modules of the same names.
+
+    Attributes
+    ----------
+    pairs : of the workers who are tested for camps and copies.
+    starts : agreement of the run started from one camp and from the other; None without a ring.
+    disagreement : with the grader of `other_raw`.
+    heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
+    unsupported : codes of the workers without a rank for want of answers.
+    converged, n_iterations, last_step, tolerance : of the run; converged is None where it had too
+        few workers, last_step the change that `tolerance` was compared with.
+    """
+
+    pairs: Pairs
+    camps: Camps
+    kinship: Kinship
+    questions: QuestionCamps
+    starts: RankingStatistic | None
+    leverage: RankingStatistic
+    stability: RankingStatistic
+    concentration: RankingStatistic
+    disagreement: RankingStatistic
+    models: tuple[ModelLikeness, ...]
+    heaviest: Integers
+    unsupported: Integers
+    n_workers: int
+    converged: bool | None
+    n_iterations: int
+    last_step: float | None
+    tolerance: float
+
+
+def survey(
+    aqer: AQER,
+    other_raw: Floats | None = None,
+    models: Iterable[ModelSpeech] = (),
+    vectors: Vectors | None = None,
+    other_reason: str = NO_OTHER_GRADER,
+    ranked: AQER | None = None,
+    left_out: Booleans | None = None,
+) -> Survey:
+    """Look at a fitted run.
+
+    Parameters
+    ----------
+    other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
+        there are none.
+    ranked : the grading whose ranking people use, if it is another one than `aqer`; its draws say
+        how steady the ranking is.
+    left_out : (M,) workers who are no part of the tests for camps and copies.
+    models : answers of language models, in the space of `vectors` (N, d), those of the workers.
+    """
+    vote = aqer.mean_vote_
+    every_pair = Pairs.of(vote, aqer.seed)
+    pairs, tested = every_pair, None
+    if left_out is not None and left_out.any():
+        tested = ~left_out
+        pairs = every_pair.only_workers(tested)
+    found = camps(pairs, aqer.seed)
+    disagreement = RankingStatistic(None, ranking.DISAGREEMENT, other_reason)
+    if other_raw is not None:
+        disagreement = ranking.disagreement(aqer.raw_, other_raw, aqer.supported_)
+    likeness = []
+    if vectors is not None:
+        for model in models:
+            to_model = model_cosines(vote.cells, vectors, model.questions, model.vectors)
+            likeness.append(model_likeness(model.label, every_pair, vote.cells, to_model))
+    m = len(aqer.workers_)
+    scale = m if aqer.stopping == "relative" else 1
+    return Survey(
+        pairs=pairs,
+        camps=found,
+        kinship=kinship(pairs),
+        questions=question_camps(vote, aqer.seed, tested),
+        starts=ranking.start_agreement(aqer, found.members) if found.rings else None,
+        leverage=ranking.leverage(aqer),
+        stability=ranking.stability((ranked or aqer).draw_agreement_),
+        concentration=ranking.concentration(aqer.weights_),
+        disagreement=disagreement,
+        models=tuple(likeness),
+        heaviest=_heaviest(aqer.weights_),
+        unsupported=np.flatnonzero(~aqer.supported_),
+        n_workers=m,
+        converged=aqer.converged_,
+        n_iterations=aqer.n_iter_,
+        last_step=scale * aqer.trace_[-1] if aqer.trace_ else None,
+        tolerance=aqer.tolerance,
+    )
+
+
+def _heaviest(weights: Floats) -> Integers:
+    order = np.argsort(-np.nan_to_num(weights), kind="stable")
+    total = np.cumsum(np.nan_to_num(weights)[order])
+    if not len(total) or total[-1] <= 0:
+        return np.zeros(0, dtype=np.int64)
+    return order[: int(np.searchsorted(total, total[-1] / 2)) + 1]

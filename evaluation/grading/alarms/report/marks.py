@@ -1,0 +1,183 @@
+"""Alarms as marks beside a name, wherever a worker stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BooleanField, Case, Exists, ExpressionWrapper, OuterRef, QuerySet, When
+
+from annotations.models import Worker
+from evaluation.grading.alarms.messages import IN_PART, SEVERITIES, brief, case_of
+from evaluation.grading.alarms.report.report import (
+    AlarmEntry,
+    AlarmsReport,
+    counts_of,
+    entry_of,
+    named_by,
+    report_of,
+    with_numbers,
+)
+from evaluation.grading.summary import summary_of
+from evaluation.models import Alarm, Run
+from evaluation.models.alarms import SETTLED
+
+# Cases that say something about a person, not about the crowd; the others are no mark.
+OF_PEOPLE = frozenset(
+    {"copies", IN_PART, "clique", "leverage", "repeated", "dont_know", "model_like"}
+)
+# No row has this id: whether somebody is asked about or not, the database is asked as often.
+NOBODY = UUID(int=0)
+TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An alarm that names a worker.
+
+    Attributes
+    ----------
+    place : of the alarm within the run, from 0. case : which wording fits. severity : a code.
+    """
+
+    place: int
+    case: str
+    severity: str
+
+    @property
+    def words(self) -> str:
+        """What the alarm says of the worker, in a few words."""
+        return brief(self.case)
+
+    @property
+    def word(self) -> str:
+        """The severity in a word."""
+        return SEVERITIES.get(self.severity, self.severity)
+
+    @property
+    def rings(self) -> bool:
+        """Whether it is an alarm, and not only a notice."""
+        return self.severity == Alarm.Severity.ALARM
+
+
+Marks = dict[UUID, tuple[Mark, ...]]
+
+
+def marks_of(run: Run, workers: Iterable[UUID]) -> Marks:
+    """Return the marks of those of these workers that an alarm names, by one query."""
+    return _marks(_values(_named(run).filter(workers__public_id__in=list(workers))))
+
+
+def alarms_and_marks(
+    run: Run, question: UUID, workers: Iterable[UUID]
+) -> tuple[AlarmsReport, Marks]:
+    """Return the alarms that name a question, and the `marks_of` these workers, by two queries."""
+    rows = Alarm.objects.filter(run=run)
+    about = rows.filter(questions__public_id=question)
+    is_about = Exists(about.filter(pk=OuterRef("pk")))
+    entries, places = {}, set()
+    for alarm in with_numbers(rows.defer("evidence")).annotate(is_about=is_about).order_by("place"):
+        entries[alarm.place] = entry_of(alarm, alarm.n_workers, alarm.n_questions)
+        if alarm.is_about:
+            places.add(alarm.place)
+    through = Alarm.workers.through.objects
+    marked = through.filter(alarm__run=run, worker__public_id__in=[NOBODY, *workers])
+    named = named_by(about, marked=marked)
+    marks = _marks(
+        (place, entry.kind, entry.severity, worker.id)
+        for place, entry in entries.items()
+        if _tells(entry)
+        for worker in named.get(("mark", place), ())
+    )
+    return report_of(run, [entries[place] for place in sorted(places)], named), marks
+
+
+def all_marks(run: Run) -> Marks:
+    """Return the marks of every worker that an alarm names, the worst alarm first; one query."""
+    return _marks(_values(_named(run)))
+
+
+@dataclass(frozen=True)
+class NamingAlarm:
+    """An open alarm or notice that names a worker, by its key, with its kind and evidence."""
+
+    pk: int
+    kind: str
+    evidence: list[dict[str, Any]]
+
+
+def marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
+    """Return `all_marks` of a run, and the alarms that name a worker by place; one query."""
+    # Evidence is long: it is read once an alarm, with the row of the worker.
+    own = Case(When(workers=worker, then="evidence"))
+    columns = ("place", "kind", "severity", "workers__public_id")
+    rows = list(
+        _named(run)
+        .annotate(own=own)
+        .order_by("place", "workers__pk")
+        .values_list(*columns, "pk", "own")
+    )
+    naming = [
+        NamingAlarm(pk, kind, evidence)
+        for _, kind, _, who, pk, evidence in rows
+        if who == worker.public_id
+    ]
+    return _marks(row[:4] for row in rows), naming
+
+
+def marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
+    """Return `all_marks` and `alarm_counts` of a run, by one query."""
+    rows = (
+        Alarm.objects.filter(run=run)
+        .annotate(is_settled=ExpressionWrapper(SETTLED, BooleanField()))
+        .order_by("place", "workers__pk")
+        .values_list(
+            *("place", "kind", "severity", "workers__public_id"),
+            *("is_settled", "state", "answered"),
+        )
+    )
+    named, alarms = [], {}
+    for place, kind, severity, worker, is_settled, state, answered in rows:
+        alarms[place] = ((severity, state, answered), 1)
+        if severity in TOLD and worker is not None and not is_settled:
+            named.append((place, kind, severity, worker))
+    looked = summary_of(run).alarm_checks is not None
+    return _marks(named), counts_of(alarms.values()) if looked else None
+
+
+def marks_in(report: AlarmsReport) -> Marks:
+    """Return `all_marks` from a report that lists every alarm with all of its workers."""
+    return _marks(
+        (alarm.place, alarm.kind, alarm.severity, worker.id)
+        for alarm in sorted(report.alarms, key=attrgetter("place"))
+        if _tells(alarm)
+        for worker in alarm.workers
+    )
+
+
+def _tells(alarm: AlarmEntry) -> bool:
+    """Return whether an alarm is an alarm or a notice that nothing settled."""
+    is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
+    return alarm.severity in TOLD and not is_settled
+
+
+def _named(run: Run) -> QuerySet[Alarm]:
+    named = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
+    return named.exclude(SETTLED)
+
+
+def _values(rows: QuerySet[Alarm]) -> QuerySet[Alarm, Any]:
+    columns = ("place", "kind", "severity", "workers__public_id")
+    return rows.order_by("place", "workers__pk").values_list(*columns)
+
+
+def _marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
+    found: Marks = {}
+    for place, kind, severity, worker in rows:
+        case = case_of(kind, severity, has_workers=True)
+        if case in OF_PEOPLE:
+            found[worker] = (*found.get(worker, ()), Mark(place, case, severity))
+    return found

@@ -1,0 +1,398 @@
+"""Which alarms rang in a run, worst first, and what was looked at without ringing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Value, Window
+from django.db.models.functions import Coalesce, RowNumber
+
+from annotations.web.numbers import count_rows_by
+from evaluation.grading.alarms.messages import (
+    RESULTS,
+    SEVERITIES,
+    case_of,
+    measured,
+    needs,
+    title_of,
+    unchecked,
+)
+from evaluation.grading.alarms.methods.ranking import STABLE
+from evaluation.grading.methods.check_results import Result, check_result, needed
+from evaluation.grading.summary import Looked, summary_of
+from evaluation.models import Alarm, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.words.message import Message
+from evaluation.words.reasons import why_not_checked
+
+DISMISSED, ANSWERED = "dismissed", "answered"
+# Alarms that one page lists, and names that an alarm in a list spells out.
+MOST = 50
+NAMED = 6
+
+
+@dataclass(frozen=True)
+class Named:
+    """Somebody or something that an alarm is about."""
+
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class AlarmEntry:
+    """An alarm in a list.
+
+    Attributes
+    ----------
+    place : its number within the run, from 0. kind, severity : codes. case : which wording fits.
+    measured : the statistic against its threshold, in words; "" without a number.
+    message : evidence, meaning and what to do; it names nobody.
+    n_workers, n_questions : whom and what it is about, 0 for the whole crowd; `workers` and
+        `questions` are the first of them.
+    state : what people made of it: open, examined, remedied or dismissed.
+    outcome : what became of it after a remedy; None in a run without remedies.
+    answered : whether a remedy of this run takes care of it and nobody opened it again.
+    """
+
+    place: int
+    kind: str
+    severity: str
+    case: str
+    statistic: float | None
+    threshold: float | None
+    message: Message
+    n_workers: int
+    n_questions: int
+    workers: tuple[Named, ...] = ()
+    questions: tuple[Named, ...] = ()
+    state: str = Alarm.State.OPEN.value
+    outcome: Message | None = None
+    answered: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return title_of(self.case)
+
+    @property
+    def word(self) -> str:
+        """The severity in a word."""
+        return SEVERITIES.get(self.severity, self.severity)
+
+    @property
+    def measured(self) -> str:
+        """The statistic against its threshold, in words."""
+        return measured(self.case, self.statistic, self.threshold)
+
+    @property
+    def state_word(self) -> str:
+        """What people made of it, in a word; "" while it is open."""
+        return "" if self.state == Alarm.State.OPEN else Alarm.State(self.state).label
+
+    @property
+    def more_workers(self) -> int:
+        """How many workers are not named here."""
+        return self.n_workers - len(self.workers)
+
+    @property
+    def more_questions(self) -> int:
+        """How many questions are not named here."""
+        return self.n_questions - len(self.questions)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statistic that was looked at; None with a reason where it is undefined.
+
+    `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
+    """
+
+    renamed_keys: ClassVar = {"rings": "is_raised"}
+
+    name: str
+    statistic: float | None
+    threshold: float | None
+    rings: bool
+    reason: str | None
+    is_answered: bool = False
+
+    @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        return check_result(self.statistic, self.rings, self.reason)
+
+    @property
+    def result_word(self) -> str:
+        """The result in words."""
+        return RESULTS[self.result]
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return needed(self.name, self.reason) if self.statistic is None else None
+
+    @property
+    def needs(self) -> str:
+        """How much data the check needs, in words; "" without a number."""
+        return needs(self.name, self.reason) if self.statistic is None else ""
+
+    @property
+    def title(self) -> str:
+        """What it looks for."""
+        return title_of(self.name)
+
+    @property
+    def measured(self) -> str:
+        """The statistic against its threshold, in words."""
+        return measured(self.name, self.statistic, self.threshold)
+
+    @property
+    def why(self) -> str:
+        """Why it is undefined; "" if it is not."""
+        return why_not_checked(self.reason)
+
+
+@dataclass(frozen=True)
+class AlarmsReport:
+    """The alarms of a run (or those that name one worker or question), worst first.
+
+    Attributes
+    ----------
+    looked : whether the run looked for alarms at all; older ones did not.
+    counts : alarms by severity, those that are not listed too.
+    """
+
+    about: RunAbout
+    looked: bool
+    alarms: list[AlarmEntry]
+    counts: dict[str, int]
+    checks: list[Check]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+    @property
+    def open_counts(self) -> dict[str, int] | None:
+        """What `alarm_counts` returns, of a report that lists every alarm."""
+        if not self.looked:
+            return None
+        return counts_of(((one.severity, one.state, one.answered), 1) for one in self.alarms)
+
+    def first(self, most: int) -> AlarmsReport:
+        """Return it with the first alarms only, and with few names of each."""
+        alarms = [replace(one, workers=one.workers[:NAMED]) for one in self.alarms[:most]]
+        return replace(self, alarms=alarms)
+
+    @property
+    def unchecked(self) -> str:
+        """The checks without enough data, as a sentence; "" if there are none."""
+        lacking = [check for check in self.checks if check.result == "not_enough_data"]
+        return unchecked((check.name, check.reason) for check in lacking)
+
+    @property
+    def camps_ring(self) -> bool:
+        """Whether the crowd falls into camps, so that an expert should say which is right."""
+        return any(alarm.case == "two_camps" for alarm in self.alarms)
+
+
+def alarm_counts(*runs: Run) -> list[dict[str, int] | None]:
+    """Return how many alarms of each severity each run has, by one query; None if it never looked.
+
+    Those that somebody dismissed with a reason are counted as `dismissed`, those that a remedy of
+    the run answers as `answered`, and nowhere else.
+    """
+    looked = [run for run in runs if summary_of(run).alarm_checks is not None]
+    columns = ("severity", "state", "answered", "run_id")
+    rows = Alarm.objects.filter(run__in=looked).order_by().values(*columns)
+    found = list(rows.annotate(n=Count("pk")).values_list(*columns, "n"))
+    return [
+        counts_of((row[:3], row[4]) for row in found if row[3] == run.pk) if run in looked else None
+        for run in runs
+    ]
+
+
+def counts_of(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> dict[str, int]:
+    """Return the counts of `alarm_counts` from severity, state, whether answered, and number."""
+    counts: dict[str, int] = {}
+    for (severity, state, answered), n in alarms:
+        name = severity
+        if state == Alarm.State.DISMISSED:
+            name = DISMISSED
+        elif answered and state != Alarm.State.OPEN:
+            name = ANSWERED
+        counts[name] = counts.get(name, 0) + n
+    return counts
+
+
+def alarms_report(
+    run: Run,
+    worker: UUID | None = None,
+    question: UUID | None = None,
+    most: int | None = MOST,
+    skip: int = 0,
+    names: int | None = NAMED,
+) -> AlarmsReport:
+    """Return the alarms of a run, or those that name a worker or a question, by two queries.
+
+    At most `most` are listed, after the first `skip`, each with at most `names` of its workers.
+    """
+    rows = Alarm.objects.filter(run=run)
+    if worker is not None:
+        rows = rows.filter(workers__public_id=worker)
+    if question is not None:
+        rows = rows.filter(questions__public_id=question)
+    return report_of(run, _entries(rows), named_by(rows, names), most, skip)
+
+
+def report_of(
+    run: Run,
+    entries: Iterable[AlarmEntry],
+    named: NamedBy,
+    most: int | None = MOST,
+    skip: int = 0,
+) -> AlarmsReport:
+    """Return the report of some alarms of a run, with those who are `named_by` them."""
+    looked = summary_of(run).alarm_checks
+    # What a remedy answers comes last.
+    found = sorted(entries, key=lambda entry: entry.answered)
+    open_names = {name for entry in found if not entry.answered for name in _checks_of(entry)}
+    any_answered = any(entry.answered for entry in found)
+    counts: dict[str, int] = {}
+    for entry in found:
+        counts[entry.severity] = counts.get(entry.severity, 0) + 1
+    listed = [
+        _with_names(
+            entry, named.get(("worker", entry.place), ()), named.get(("question", entry.place), ())
+        )
+        for entry in found[skip:][:most]
+    ]
+    return AlarmsReport(
+        about=about(run),
+        looked=looked is not None,
+        alarms=listed,
+        counts=counts,
+        checks=[
+            replace(
+                check,
+                is_answered=check.rings and any_answered and check.name not in open_names,
+            )
+            for check in (_check(one, summary_of(run).draw_agreement) for one in looked or ())
+        ],
+    )
+
+
+def _checks_of(entry: AlarmEntry) -> tuple[str, ...]:
+    """Return the names of the checks that an alarm rings by."""
+    if entry.case == "two_camps":
+        return ("two_camps", "agreement_of_starts")
+    if entry.kind in ("copies", "clique"):
+        return ("copies", "identical_answers")
+    return (entry.case,)
+
+
+def _check(looked: Looked, agreement: float | None) -> Check:
+    """Return a check as it was made.
+
+    Runs with remedies once looked for draws of the plain crowd, which has none, and said that how
+    steady the ranking is could not be checked; what their own draws say (`agreement`) is known.
+    """
+    statistic, rings, reason = looked.statistic, looked.rings, looked.reason
+    if looked.check == "unstable_ranking" and statistic is None and agreement is not None:
+        statistic, rings, reason = agreement, agreement < (looked.threshold or STABLE), None
+    return Check(looked.check, statistic, looked.threshold, rings, reason)
+
+
+def all_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
+    """Yield every alarm with the names of all its workers and questions, for a file.
+
+    They stand as the grading told them: questions with camps begin with the one most apart.
+    """
+    for alarm in Alarm.objects.filter(run=run).order_by("place"):
+        workers, questions = _ids(alarm, "worker"), _ids(alarm, "question")
+        yield entry_of(alarm, len(workers), len(questions)), workers, questions
+
+
+def _ids(alarm: Alarm, what: str) -> list[str]:
+    # Rows of the table between the two were written in the order in which the alarm names them.
+    named = _through(what).objects.filter(alarm=alarm).order_by("pk")
+    return list(named.values_list(f"{what}__external_id", flat=True))
+
+
+def _through(what: str) -> Any:
+    return (Alarm.workers if what == "worker" else Alarm.questions).through
+
+
+def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
+    """Return an alarm as an entry without names."""
+    return AlarmEntry(
+        place=alarm.place,
+        kind=alarm.kind,
+        severity=alarm.severity,
+        case=case_of(alarm.kind, alarm.severity, bool(n_workers)),
+        statistic=alarm.statistic,
+        threshold=alarm.threshold,
+        message=Message.of(alarm.message),
+        n_workers=n_workers,
+        n_questions=n_questions,
+        state=alarm.state,
+        outcome=None if alarm.outcome is None else Message.of(alarm.outcome),
+        answered=alarm.answered and alarm.state != Alarm.State.OPEN,
+    )
+
+
+def _entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
+    for alarm in with_numbers(rows.defer("evidence")).order_by("place"):
+        yield entry_of(alarm, alarm.n_workers, alarm.n_questions)
+
+
+def with_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
+    """Return alarms, each with `n_workers` and `n_questions`: how many it names."""
+    # Each counted by a query of its own inside the one: joined, both would multiply each other.
+    return rows.annotate(
+        n_workers=_count(Alarm.workers.through), n_questions=_count(Alarm.questions.through)
+    )
+
+
+def _count(through: Any) -> Coalesce:
+    return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
+
+
+NamedBy = dict[tuple[str, int], tuple[Named, ...]]
+
+
+def named_by(
+    rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
+) -> NamedBy:
+    """Return the first workers and questions of each alarm, by which they are and its place.
+
+    `marked` are rows of alarms and workers, which become "mark"; all by one query.
+    """
+    found: NamedBy = {}
+    first, *others = (
+        _through(what)
+        .objects.filter(alarm__in=rows.order_by().values("pk"))
+        .annotate(at=Window(RowNumber(), partition_by=F("alarm"), order_by=F("pk").asc()))
+        .filter(Q() if most is None else Q(at__lte=most))
+        .annotate(what=Value(what, CharField()))
+        .values_list("what", "at", "alarm__place", f"{what}__public_id", f"{what}__external_id")
+        for what, most in (("worker", n_workers), ("question", NAMED))
+    )
+    if marked is not None:
+        values = marked.order_by().annotate(at=Value(0), what=Value("mark", CharField()))
+        columns = ("alarm__place", "worker__public_id", "worker__external_id")
+        others.append(values.values_list("what", "at", *columns))
+    for what, _, place, public_id, name in sorted(first.union(*others, all=True)):
+        found[what, place] = (*found.get((what, place), ()), Named(public_id, name))
+    return found
+
+
+def _with_names(
+    entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
+) -> AlarmEntry:
+    return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

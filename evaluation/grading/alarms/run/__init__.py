@@ -1,0 +1,1 @@
+"""From a graded crowd to its alarms, on plain records."""

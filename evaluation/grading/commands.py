@@ -1,0 +1,336 @@
+"""Grade files, and show a grading in a terminal: tables in short, alarms, and every warning.
+
+Told once, from plain rows, for files (`report_of_files`) and for runs (`report_of_run`).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.consensus.methods.scale import Ceiling
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.files.asking import Asking
+from evaluation.files.study import EndedEarlyError
+from evaluation.flow.asking.budget import Prices
+from evaluation.grading.alarms.messages import RESULTS, needs
+from evaluation.grading.alarms.run.detection import Alarm
+from evaluation.grading.facts.run.records import facts_found
+from evaluation.grading.files.graded import FileGrading
+from evaluation.grading.files.grading import GradingRequest, grade_file
+from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
+from evaluation.grading.remedies.report import NAMES
+from evaluation.grading.results.report.run import crowd_counts
+from evaluation.grading.results.report.stored_rows import (
+    stored_alarms,
+    stored_changes,
+    stored_gone,
+    stored_models,
+    stored_workers,
+)
+from evaluation.grading.run.grade_changes import GradeChanges
+from evaluation.grading.run.results import ModelRow, WorkerRow
+from evaluation.grading.summary import FactsFound, Looked, summary_of
+from evaluation.kinds.kind import Progress
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.reports.about import about
+from evaluation.words.console import printable, text_table
+from evaluation.words.message import Message
+from evaluation.words.reasons import WHY_EMPTY
+
+# Workers shown, and workers or questions named for an alarm; files and pages have all of them.
+SHOWN = 40
+# Of them, when there are more: the last ranks, among whom those are whom nobody should trust.
+WORST = 10
+# Characters of a line, and of an id in the middle of one.
+WIDE = 100
+LONGEST_ID = 40
+
+
+@dataclass(frozen=True)
+class Told:
+    """A grading in rows, with names for ids.
+
+    Attributes
+    ----------
+    n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
+    remedies : names of the options, in their order. changes : None without remedies.
+    facts : None where nobody looked for them.
+    rest : says where the rows of a table are that the terminal leaves out.
+    groups : the number of each worker's group; empty where all share questions.
+    """
+
+    n_answers: int
+    n_workers: int
+    n_questions: int
+    n_iterations: int
+    score_name: str
+    workers: Iterable[WorkerRow]
+    models: Iterable[ModelRow]
+    remedies: Sequence[str]
+    changes: GradeChanges | None
+    ceiling: Ceiling
+    alarms: Iterable[Alarm]
+    checks: Iterable[Looked]
+    gone: Iterable[Alarm]
+    warnings: Iterable[str]
+    facts: FactsFound | None
+    rest: Callable[[str], str]
+    groups: Mapping[Any, int] = field(default_factory=dict)
+
+
+def report_of_files(graded: FileGrading, output: Path) -> str:
+    """Return the text that ``evaluate aqer`` prints at the end."""
+    grading = graded.grading
+    aqer, results = grading.graded.aqer, grading.results()
+    votes = [out != EXCLUDED for out in aqer.out_of_ranking_]
+    text = text_of(
+        Told(
+            n_answers=int(aqer.n_answers_[votes].sum()),
+            n_workers=sum(votes),
+            n_questions=len(aqer.questions_),
+            n_iterations=aqer.n_iter_,
+            score_name=grading.given.parameters.score_name,
+            workers=results.workers(),
+            models=results.model_scores(),
+            remedies=grading.given.parameters.remedies,
+            changes=grading.changes(),
+            ceiling=aqer.ceiling_,
+            alarms=grading.alarms.found,
+            checks=grading.alarms.checks,
+            gone=grading.alarms.gone,
+            warnings=graded.warnings,
+            facts=None if grading.facts is None else facts_found(grading.facts),
+            rest=lambda table: f"in {table}.csv",
+            groups=results.groups(),
+        )
+    )
+    return f"{text}\n\nTables: {output}"
+
+
+def text_of(told: Told) -> str:
+    """Return what a terminal shows."""
+    parts = [
+        f"{told.n_answers} answers of {told.n_workers} workers to "
+        f"{told.n_questions} questions, {told.n_iterations} iterations",
+        _workers(told),
+        _models(told.models),
+        _changes(told),
+        _ceiling(told.ceiling),
+        _facts(told.facts),
+        alarms_text([*told.alarms, *told.gone], told.rest("alarms")),
+        checks_text(told.checks),
+        "\n".join(f"Warning: {warning}" for warning in told.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _workers(told: Told) -> str:
+    """Return the workers by rank; of more than 40 ranks the best 30 and the worst 10.
+
+    Groups that share no question stand one after the other.
+    """
+    of = told.groups
+    rows = sorted(
+        told.workers,
+        key=lambda row: (
+            row.rank is None,
+            of.get(row.worker, 0),
+            row.rank or 0,
+            -(row.grade or 0.0),
+        ),
+    )
+    header: tuple[str, ...] = (
+        "rank",
+        "worker",
+        "grade",
+        "low",
+        "high",
+        told.score_name.removesuffix(" score"),
+        "answers",
+        "support",
+    )
+    cells: list[tuple[Any, ...]] = [
+        (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
+        for r in rows
+    ]
+    if of:
+        header = (*header, "group")
+        cells = [(*one, of.get(row.worker)) for one, row in zip(cells, rows, strict=True)]
+    if len(rows) <= SHOWN:
+        return text_table(header, cells)
+    ranked = sum(row.rank is not None for row in rows)
+    best, worst = (SHOWN - WORST, WORST) if ranked > SHOWN else (ranked, 0)
+    # One table, so that its columns stand below each other; the gaps are told between its rows.
+    shown = [*cells[:best], *cells[ranked - worst : ranked]]
+    lines = text_table(header, shown).splitlines()
+    head, tail = lines[: len(lines) - worst], lines[len(lines) - worst :]
+    where = told.rest("workers")
+    if between := ranked - best - worst:
+        head.append(f"... and {between} more workers between them {where}")
+    if without := len(rows) - ranked:
+        tail.append(f"... and {without} without a rank {where}")
+    return "\n".join([*head, *tail])
+
+
+def _models(models: Iterable[ModelRow]) -> str:
+    """Return the models, highest score first; "" without any."""
+    rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
+    header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
+    shown = [
+        (r.rank, r.model, r.score, r.score_low, r.score_high, r.percentile, r.n, r.n_answered)
+        for r in rows
+    ]
+    return text_table(header, shown) if shown else ""
+
+
+def _changes(told: Told) -> str:
+    """Return which remedies there were, how far the ranking is the plain one, who moved most."""
+    changes = told.changes
+    if changes is None:
+        return ""
+    names = ", ".join(NAMES.get(name, name) for name in told.remedies)
+    text = f"Remedies: {names}.\nCompared with the run without them: "
+    if changes.spearman is None:
+        return f"{text}no correlation (fewer than 2 workers, or no spread)"
+    text += f"rank correlation (Spearman) {changes.spearman:.3f} over {changes.n} workers"
+    movers = changes.movers()
+    if not movers:
+        return f"{text}; nobody's rank changed"
+    header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
+    rows = [
+        (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
+    ]
+    where = told.rest("remedies")
+    return f"{text}. Largest movers (all {where}):\n{text_table(header, rows)}"
+
+
+def _ceiling(ceiling: Ceiling) -> str:
+    if ceiling.score is None:
+        return ""
+    text = f"Human ceiling: {ceiling.score:.3f}"
+    if ceiling.low is None:
+        return text
+    return f"{text} (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
+
+
+def _facts(found: FactsFound | None) -> str:
+    """Return on how many questions facts are spoken of, and why not on the others."""
+    if found is None or not found.questions:
+        return ""
+    said = [Message("facts.found", asdict(found))]
+    for code, n in found.silent.items():
+        said.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
+    if found.meaning is not None:
+        said.append(Message("meaning.found", asdict(found.meaning)))
+    if found.read_by is not None:
+        said.append(Message("facts.read_by", asdict(found.read_by)))
+    return textwrap.fill(" ".join(map(TERMINAL.said, said)), WIDE)
+
+
+def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
+    """Return every alarm, in the order given; `where` has the ids that are left out here.
+
+    Of one that a remedy answers only what became of it is told.
+    """
+    lines = []
+    for alarm in alarms:
+        word = "ANSWERED" if alarm.is_answered else alarm.severity.upper()
+        became = "" if alarm.outcome is None else f"{TERMINAL.said(alarm.outcome)} "
+        said = "" if alarm.is_answered else TERMINAL.said(alarm.message)
+        lines.append(f"{word} {alarm.kind}: {became}{said}".rstrip())
+        for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
+            if ids:
+                lines.append(f"  {what}: {_named(ids, where)}")
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
+
+
+def checks_text(checks: Iterable[Looked]) -> str:
+    """Return the checks by their result, a line for each result that occurs; "" without checks."""
+    names: dict[str, list[str]] = {}
+    for check in checks:
+        lacking = f" ({needs(check.check, check.reason)})" if check.needed else ""
+        names.setdefault(check.result, []).append(f"{check.check}{lacking}")
+    lines = [
+        f"Checks, {word.lower()}: {', '.join(names[result])}"
+        for result, word in RESULTS.items()
+        if result in names
+    ]
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
+
+
+def _named(ids: Sequence[object], where: str) -> str:
+    more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
+    return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
+
+
+def _short(text: str) -> str:
+    text = printable(text).replace("\n", " ")
+    return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
+
+
+def report_of_run(run: Run) -> str:
+    """Return the text that ``grade`` prints at the end."""
+    summary, counts = summary_of(run), crowd_counts(run)
+    return text_of(
+        Told(
+            n_answers=counts["answers"],
+            n_workers=counts["workers"],
+            n_questions=counts["questions"],
+            n_iterations=summary.iterations,
+            score_name=about(run).score_name,
+            workers=stored_workers(run),
+            models=stored_models(run),
+            remedies=() if summary.remedies is None else summary.remedies.asked_for,
+            changes=stored_changes(run),
+            ceiling=summary.ceiling,
+            alarms=stored_alarms(run),
+            checks=summary.alarm_checks or (),
+            gone=stored_gone(run),
+            warnings=TERMINAL.all_said(run.warnings),
+            facts=summary.facts,
+            rest=lambda _: "on the page of the run",
+        )
+    )
+
+
+def _facts_model(arguments: Mapping[str, Any]) -> Asking | None:
+    if arguments["facts_model"] is None:
+        return None
+    price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
+    given = (price_in, price_out) != (None, None)
+    return Asking(
+        arguments["facts_model"],
+        parameters={"temperature": 0.0, "max_tokens": arguments["facts_max_tokens"]},
+        prices=Prices(price_in or 0.0, price_out or 0.0) if given else None,
+        budget=arguments["facts_budget"],
+        key_variable=arguments["facts_key_variable"],
+    )
+
+
+def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+    """Grade, write the tables, and say what came out and where it is."""
+    request = GradingRequest(
+        answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
+        overwrite=arguments["overwrite"],
+        questions=arguments["questions"],
+        models=arguments["models"],
+        keep_thinking=arguments["keep_thinking"],
+        columns=arguments["columns"],
+        parameters=parameters,
+        output=arguments["output"],
+        exclude_workers=arguments["exclude_workers"],
+        collapse_workers=arguments["collapse_workers"],
+        anchors=arguments["anchors"],
+        facts_model=_facts_model(arguments),
+    )
+    done = grade_file(request, progress)
+    said = report_of_files(done, request.output)
+    if not done.is_complete:
+        raise EndedEarlyError(f"{said}\n\nSome requests ended in errors.")
+    return said

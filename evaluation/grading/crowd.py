@@ -1,0 +1,104 @@
+"""A graded crowd as records: estimator, models' answers, what remedies need, empty cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import AnswerStatus
+from evaluation.consensus import AQER, ModelScores
+from evaluation.methods.grams import Vectors
+
+# Characters; what people use as ids is shorter.
+LONG_ID = 200
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """R answers of models, as columns; vectors of rows without a text are never read."""
+
+    models: Sequence[Hashable]
+    questions: Sequence[Hashable]
+    statuses: Sequence[AnswerStatus]
+    vectors: Vectors
+
+
+def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
+    """Return ids as an array."""
+    # numpy's own text is fast, but has one width: a single long id would cost it in every row.
+    long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
+    return np.array(values, dtype=object if long else None)
+
+
+@dataclass(frozen=True)
+class GradedCrowd:
+    """The fitted estimator and, where there were models, their scores.
+
+    `plain` is the run without remedies and draws, where there were remedies.
+    """
+
+    aqer: AQER
+    models: ModelScores | None
+    plain: AQER | None = None
+
+
+@dataclass(frozen=True)
+class OutsideInformation:
+    """What remedies need besides vectors, workers and questions of N answers.
+
+    Attributes
+    ----------
+    texts : (N,) as written.
+    excluded : ids of workers who do not vote, each among the workers.
+    collapsed : ids of workers whose groups of copies vote as one; () for all groups.
+    times : (N,) seconds at which the answers were given, NaN for none; () without any.
+    anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
+    plain_vectors : (N, d) of the texts as written where the others are of corrected ones.
+    spelling : what was corrected.
+    """
+
+    texts: Sequence[str] = ()
+    excluded: Sequence[Hashable] = ()
+    collapsed: Sequence[Hashable] = ()
+    times: Sequence[float] = ()
+    anchor_rows: Sequence[int] = ()
+    anchor_grades: Sequence[float] = ()
+    plain_vectors: Vectors | None = None
+    spelling: dict[str, Any] | None = None
+
+
+# Rows named for one reason; the others are only counted.
+NAMED = 1000
+
+
+class Undefined:
+    """Collects, for each table and column, why cells are empty and which."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
+
+    def value(self, number: float, table: str, column: str, row: object, reason: str) -> Any:
+        """Return the number, or None where it is NaN, noting the reason."""
+        if not math.isnan(number):
+            return float(number)
+        self.note(table, column, row, reason)
+        return None
+
+    def note(self, table: str, column: str, row: object, reason: str) -> None:
+        """Note that a cell is empty; `row` names it, as its key columns do."""
+        rows, count = self._found.setdefault((table, column, reason), ([], [0]))
+        count[0] += 1
+        if len(rows) < NAMED:
+            rows.append(row)
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """Return one entry for each table, column and reason: count, and up to 1,000 rows."""
+        return [
+            {"file": table, "column": column, "reason": reason, "count": count[0], "rows": rows}
+            for (table, column, reason), (rows, count) in self._found.items()
+        ]

@@ -1,0 +1,1 @@
+"""Facts: numbers, names and years in answers, and what the crowd agrees on."""

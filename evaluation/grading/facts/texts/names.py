@@ -1,0 +1,198 @@
+"""Names of people, places and things, learnt from the capitals of a run's own answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from spellchecker import SpellChecker
+
+from evaluation.grading.facts.texts.tokens import WORD, Token
+from evaluation.grading.facts.texts.years import MONTHS
+
+# Share of the words of a run that begin with a capital beyond which capitals tell no names: German,
+# or a crowd that shouts.
+MOST_CAPITALS = 0.35
+# Words of an answer that may be nothing but a name, which says nothing of how capitals are used.
+FEW = 3
+# Times that the dictionary met a word from which on it is no name at the start of a sentence: names
+# that are common in English stand in it, too, up to there.
+COMMON = 1200
+# Letters of a name in which a typing mistake is forgiven.
+LONG = 5
+_ENDS = frozenset('.!?:\n"“”‘(•-–')
+_TITLES_WORDS = (
+    "mr mrs ms miss dr prof professor sir lord lady king queen prince princess "
+    "duke duchess count countess emperor empress president captain general colonel "
+    "major judge saint st pope minister senator the"
+)
+_TITLES = frozenset(_TITLES_WORDS.split())
+_NEVER = (
+    _TITLES
+    | {month.lower() for month in MONTHS}
+    | frozenset(("i'm", "i'll", "i've", "i'd", "ok", "bc", "bce", "ad", "ce"))
+)
+
+
+class Named(NamedTuple):
+    """A name in a text: the token, and the key that spellings of it share."""
+
+    at: int
+    key: str
+
+
+class Lexicon:
+    """The names of a run.
+
+    A word is a name if inside sentences it has a capital more often than not; if it only begins
+    sentences, it must never be small and be no common word of the dictionary. Its other spellings
+    (small, with one typing mistake, with an ending) are found then as well.
+
+    Parameters
+    ----------
+    texts : the tokens of each text of the run.
+    """
+
+    def __init__(self, texts: Iterable[Sequence[Token]]) -> None:
+        inside: Counter[str] = Counter()
+        small: Counter[str] = Counter()
+        first: Counter[str] = Counter()
+        capitals = words = 0
+        for tokens in texts:
+            begins = True
+            told = [token for token in tokens if token.kind == WORD]
+            if len(told) > FEW:
+                words += len(told)
+                capitals += sum(token.text[0].isupper() for token in told)
+            for token in tokens:
+                if token.kind != WORD:
+                    begins = begins or token.text in _ENDS
+                    continue
+                word = _plain(token.lower)
+                if not token.text[0].isupper():
+                    small[word] += 1
+                elif begins:
+                    first[word] += 1
+                else:
+                    inside[word] += 1
+                begins = False
+        self.is_off = capitals > MOST_CAPITALS * words
+        self._counts: dict[str, int] = {}
+        if not self.is_off:
+            self._counts = {
+                word: inside[word] + first[word]
+                for word in (*inside, *first)
+                if _may_be_name(word)
+                and (
+                    inside[word] > small[word]
+                    or (not small[word] and not inside[word] and not is_common(word))
+                )
+            }
+        self._near = _Near(self._counts)
+        self._keys: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def key(self, token: Token) -> str:
+        """Return the key of a name, "" of any other word."""
+        key = self._keys.get(token.lower)
+        if key is None:
+            key = self._keys[token.lower] = self._key(_plain(token.lower))
+        return key
+
+    def _key(self, word: str) -> str:
+        if not self._counts:
+            return ""
+        if word in self._counts:
+            return self._near.better(word) or word
+        if len(word) < LONG or not _may_be_name(word):
+            return ""
+        if word.endswith("s") and word[:-1] in self._counts:
+            return self._key(word[:-1])
+        if _frequency(word):
+            return ""
+        return self._near.better(word) or ""
+
+    def read(self, tokens: Sequence[Token]) -> Iterator[Named]:
+        """Yield the names of a text in their order."""
+        if self._counts:
+            for at, token in enumerate(tokens):
+                if token.kind == WORD and len(token.text) > 1:
+                    key = self.key(token)
+                    if key:
+                        yield Named(at, key)
+
+
+class _Near:
+    """Finds the most frequent name that is one letter missing, added, changed or swapped away."""
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        self.counts = counts
+        self.by_part: dict[str, list[str]] = {}
+        for word in counts:
+            if LONG <= len(word) <= 30:
+                for part in _parts(word):
+                    self.by_part.setdefault(part, []).append(word)
+
+    def better(self, word: str) -> str:
+        """Return a name near a word that is met at least twice as often; "" if there is none."""
+        if not LONG <= len(word) <= 30:
+            return ""
+        own = self.counts.get(word, 0)
+        near = {one for part in _parts(word) for one in self.by_part.get(part, ())[:50]}
+        found = [
+            one
+            for one in near
+            if self.counts[one] >= max(2 * own, 1) and one != word and _is_near(one, word)
+        ]
+        return max(found, key=lambda one: (self.counts[one], one), default="")
+
+
+def is_common(word: str) -> bool:
+    """Return whether the dictionary knows a word as a common one."""
+    return _frequency(word) > COMMON
+
+
+def _frequency(word: str) -> int:
+    return _dictionary().get(word, 0)
+
+
+@cache
+def _dictionary() -> dict[str, int]:
+    found: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
+    return found
+
+
+def _plain(word: str) -> str:
+    """Return a word without the ending of a genitive."""
+    plain = word.replace("’", "'")
+    return plain[:-2] if plain.endswith("'s") else plain.rstrip("'")
+
+
+def _may_be_name(word: str) -> bool:
+    return len(word) > 1 and word not in _NEVER
+
+
+def _parts(word: str) -> set[str]:
+    """Return a word and what is left of it without one of its letters."""
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Return whether two words that share a part are one edit apart."""
+    if one[0] != other[0] or abs(len(one) - len(other)) > 1:
+        return False
+    if len(one) != len(other):
+        return True
+    at = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    if len(at) == 1:
+        return True
+    return (
+        len(at) == 2
+        and at[1] == at[0] + 1
+        and one[at[0]] == other[at[1]]
+        and one[at[1]] == other[at[0]]
+    )

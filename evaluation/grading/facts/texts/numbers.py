@@ -1,0 +1,201 @@
+"""Numbers in figures and in English words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.grading.facts.texts.tokens import FIGURE, LONGEST_FIGURE, MARK, WORD, Token
+
+_SMALL_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen "
+    "fourteen fifteen sixteen seventeen eighteen nineteen"
+)
+_SMALL = {word: number for number, word in enumerate(_SMALL_WORDS.split())}
+_TENS = {
+    word: 10 * number
+    for number, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
+    )
+}
+_TENS["fourty"] = 40
+_SCALES = {
+    "hundred": 1e2,
+    "hundreds": 1e2,
+    "dozen": 12.0,
+    "dozens": 12.0,
+    "thousand": 1e3,
+    "thousands": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "millions": 1e6,
+    "mio": 1e6,
+    "mn": 1e6,
+    "billion": 1e9,
+    "billions": 1e9,
+    "bn": 1e9,
+    "trillion": 1e12,
+    "trillions": 1e12,
+}
+# "Dozens" and "hundreds" alone are no numbers; after one they are.
+_ALONE = frozenset(("hundred", "dozen", "thousand", "million", "billion", "trillion"))
+# Only after a figure, and next to it.
+_GLUED = frozenset(("k", "mn", "bn", "mio"))
+WORDS = frozenset((*_SMALL, *_TENS, *_ALONE))
+"""Words that numbers begin with, besides "a" and "half"."""
+_VULGAR = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125}
+_THOUSANDS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+
+
+class Number(NamedTuple):
+    """A number of a text.
+
+    Attributes
+    ----------
+    value : at least 0. place : the last place that is told, such as 100 for 1,200 or .1 for 12.5.
+    end : the token after it. figures : its figures as written, "" for words.
+    """
+
+    value: float
+    place: float
+    end: int
+    figures: str
+
+
+def number_at(tokens: Sequence[Token], at: int) -> Number | None:
+    """Return the number that begins at a token; None where none does."""
+    token = tokens[at]
+    if token.kind == FIGURE:
+        found = None if _is_list(tokens, at) else _figure(token.text)
+        if found is None:
+            return None
+        value, place = found
+        return _finished(tokens, value, place, at + 1, token.text)
+    if token.kind == WORD:
+        return _words(tokens, at)
+    if token.text in _VULGAR:
+        return Number(_VULGAR[token.text], 0.01, at + 1, token.text)
+    return None
+
+
+def _is_list(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a figure is the beginning of a list: the 1,2 of "1,2, and 3" is not 1.2."""
+    if "," not in tokens[at].text or _THOUSANDS.fullmatch(tokens[at].text):
+        return False
+    after = tokens[at + 1 : at + 3]
+    return (
+        len(after) == 2
+        and after[0].text == ","
+        and (after[1].kind == FIGURE or after[1].lower in ("and", "or"))
+    )
+
+
+def _figure(text: str) -> tuple[float, float] | None:
+    """Return value and last place of a figure; None for a code such as 1.2.3."""
+    if len(text) > LONGEST_FIGURE:
+        return None
+    marks = [mark for mark in text if not mark.isdecimal()]
+    plain = text
+    if marks:
+        match = _THOUSANDS.fullmatch(text)
+        # 1.250 is one and a quarter in English; 1.250.000 and 1,250 are thousands.
+        if match and (match[1] not in "." or marks.count(".") > 1):
+            whole = text.replace(match[1], "")
+            plain = whole.replace(",", ".")
+        elif len(marks) == 1 and marks[0] in ".,":
+            plain = text.replace(",", ".")
+        else:
+            return None
+    _, _, decimals = plain.partition(".")
+    value = float(plain)
+    return value, _place(plain, decimals, value)
+
+
+def _place(plain: str, decimals: str, value: float) -> float:
+    if decimals:
+        return 10.0 ** -len(decimals)
+    if value == 0:
+        return 1.0
+    trailing = 0
+    while trailing < len(plain) - 1 and int(plain[-1 - trailing]) == 0:
+        trailing += 1
+    return 10.0**trailing
+
+
+def _words(tokens: Sequence[Token], at: int) -> Number | None:
+    """Return a number in words: "twenty-five", "two hundred and five", "a million"."""
+    word = tokens[at].lower
+    if word in ("a", "an"):
+        after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+        if after in _ALONE:
+            return _finished(tokens, 1.0, 1.0, at + 1, "")
+        return None
+    if word in _ALONE:
+        return _finished(tokens, 1.0, 1.0, at, "")
+    begun = _below_hundred(tokens, at)
+    if begun is None:
+        return None
+    value, end = begun
+    return _finished(tokens, value, 10.0 if value and value % 10 == 0 else 1.0, end, "")
+
+
+def _below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """Return a number below 100 in words and the token after it."""
+    if at >= len(tokens):
+        return None
+    word = tokens[at].lower
+    if word in _SMALL:
+        return float(_SMALL[word]), at + 1
+    if word not in _TENS:
+        return None
+    after = at + 1
+    if after + 1 < len(tokens) and tokens[after].text in ("-", "‑", "–"):
+        after += 1
+    one = _SMALL.get(tokens[after].lower, 0) if after < len(tokens) else 0
+    if 1 <= one <= 9:
+        return float(_TENS[word] + one), after + 1
+    return float(_TENS[word]), at + 1
+
+
+def _finished(tokens: Sequence[Token], value: float, place: float, at: int, figures: str) -> Number:
+    """Return a number with what follows it: scales, further words, halves."""
+    total, current, scaled = 0.0, value, False
+    while at < len(tokens):
+        word = tokens[at].lower
+        if word in _SCALES and (word not in _GLUED or (figures and tokens[at].glued)):
+            scale = _SCALES[word]
+            place = place * scale
+            scaled = True
+            if scale >= 1000:
+                total, current = total + (current or 1.0) * scale, 0.0
+            else:
+                current = (current or 1.0) * scale
+            at += 1
+            continue
+        # "two hundred and five", "one thousand two hundred"
+        joined = at + 1 if word == "and" and scaled else at
+        more = _below_hundred(tokens, joined) if scaled and not figures else None
+        if more is None:
+            break
+        current += more[0]
+        place = 10.0 if more[0] and more[0] % 10 == 0 else 1.0
+        at = more[1]
+    value = total + current
+    half = _half(tokens, at)
+    if half is not None:
+        value, place, at = value + half[0], min(place, 1.0) / 10, half[1]
+    return Number(value, place if math.isfinite(place) else 1.0, at, figures)
+
+
+def _half(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """Return what "and a half" or a vulgar fraction adds, and the token after it."""
+    if at < len(tokens) and tokens[at].kind == MARK and tokens[at].text in _VULGAR:
+        return _VULGAR[tokens[at].text], at + 1
+    words = [one.lower for one in tokens[at : at + 3]]
+    if words == ["and", "a", "half"]:
+        return 0.5, at + 3
+    if words == ["and", "a", "quarter"]:
+        return 0.25, at + 3
+    return None

@@ -1,0 +1,426 @@
+"""Measures, counts, years and months in the order in which a text tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evaluation.grading.facts.texts.hedges import EXACT, bound_of, is_about
+from evaluation.grading.facts.texts.numbers import WORDS, Number, number_at
+from evaluation.grading.facts.texts.rates import Rate, rate_at
+from evaluation.grading.facts.texts.tokens import FIGURE, MARK, WORD, Token
+from evaluation.grading.facts.texts.units import (
+    BY_WORD,
+    CURRENCIES,
+    SUBUNITS,
+    TIME_OF_DAY,
+    Unit,
+    unit_at,
+)
+from evaluation.grading.facts.texts.years import (
+    ORDINALS,
+    Year,
+    century_at,
+    is_year,
+    month_at,
+    year_at,
+)
+
+# A number behind one of these names a thing and counts nothing: terminal 1, chapter 5.
+_LABELS_WORDS = (
+    "answer appendix article battery block box bulb bus case channel chapter "
+    "circuit class column diagram example exercise exhibit figure fig gate grade "
+    "graph group item layer letter level lamp line model no node number option "
+    "page panel paragraph part phase picture plate platform point port problem q "
+    "question resistor room route row rule scenario section slide stage step "
+    "switch table task terminal terminals track type unit version volume week zone"
+)
+_LABELS = frozenset(_LABELS_WORDS.split())
+_ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
+_JOINED = frozenset("[_^#@\\{<")
+_OPERATORS = frozenset("+-*/=^–−×")
+_PLURALS = frozenset(("people", "men", "women", "children", "mice", "geese", "teeth", "oxen"))
+_STARTS = WORDS | {"a", "an", "half", "quarter", "between"} | ORDINALS
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a text with what it measures.
+
+    Attributes
+    ----------
+    low, high : its value, the ends of a range, in `unit`, or plain. place : its last told place.
+    about, bound : see `hedges`. unit : None of a count. rate : what it is told for, if anything.
+    begin, end : its tokens. shown : in words. noun : what it counts, "" where nobody says.
+    """
+
+    low: float
+    high: float
+    place: float
+    about: bool
+    bound: int
+    unit: Unit | None
+    rate: Rate | None
+    begin: int
+    end: int
+    shown: str
+    noun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A year, an interval of years, or a month (then low is high, 1 to 12)."""
+
+    slot: str
+    low: int
+    high: int
+    about: bool
+    bound: int
+    begin: int
+    end: int
+    shown: str
+
+
+def quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | Dated]:
+    """Yield what a text tells in numbers, in their order.
+
+    Parameters
+    ----------
+    counts : the question asks for a number, so that 1500 is one rather than a year.
+    """
+    at, mark = 0, 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind == WORD and token.lower not in _STARTS:
+            month = month_at(tokens, at)
+            if month is not None:
+                yield Dated("month", month, month, False, EXACT, at, at + 1, token.text)
+            at += 1
+            continue
+        century = century_at(tokens, at)
+        if century is not None:
+            yield _dated(tokens, at, century)
+            at = century.end
+            continue
+        if token.kind == FIGURE:
+            if token.text == str(mark + 1) and _is_list_mark(tokens, at, mark):
+                mark, at = mark + 1, at + 2
+                continue
+            past = _past_code(tokens, at)
+            if past > at:
+                at = past
+                continue
+        found = _quantity(tokens, at, counts)
+        if found is None:
+            at += 1
+            continue
+        yield found
+        at = found.end
+
+
+def shown_number(value: float) -> str:
+    """Return a number for people."""
+    return f"{value:,.10g}"
+
+
+def _dated(tokens: Sequence[Token], at: int, year: Year) -> Dated:
+    about, bound = is_about(tokens, at, year.end), bound_of(tokens, at, year.end)
+    return Dated("year", year.low, year.high, about, bound, at, year.end, year.shown)
+
+
+def _is_list_mark(tokens: Sequence[Token], at: int, mark: int) -> bool:
+    """Return whether a small figure only numbers what comes: "1. ...", "2) ..."."""
+    return (
+        at + 2 < len(tokens)
+        and tokens[at + 1].text in (".", ")")
+        and tokens[at + 1].glued
+        and not tokens[at + 2].glued
+        and tokens[at + 2].kind != FIGURE
+        and (
+            at == 0
+            or mark > 0
+            or tokens[at - 1].kind == MARK
+            or tokens[at - 1].end + 1 < tokens[at].start
+        )
+    )
+
+
+def _past_code(tokens: Sequence[Token], at: int) -> int:
+    """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date's day.
+
+    Itself where it is one.
+    """
+    token = tokens[at]
+    before = tokens[at - 1] if at else None
+    after = tokens[at + 1] if at + 1 < len(tokens) and tokens[at + 1].glued else None
+    if before is not None and token.glued:
+        if before.text in _JOINED or (before.kind == WORD and before.lower not in BY_WORD):
+            return at + 1
+        if before.text in _OPERATORS and at > 1 and before.glued:
+            # k+1, COVID-19; behind a figure ranges have been read already, and the year of a date
+            # stands last.
+            return at if is_year(token.text) and tokens[at - 2].kind == FIGURE else at + 1
+    if before is not None and before.lower in _LABELS:
+        return at + 1
+    if after is not None:
+        beyond = tokens[at + 2] if at + 2 < len(tokens) and tokens[at + 2].glued else None
+        if after.text == "]" or after.lower in _ORDINAL_ENDS:
+            return at + 2
+        if after.text in "*=^+×" and beyond is not None:
+            return at + 3
+        if after.text in "/.-" and beyond is not None and beyond.kind == FIGURE:
+            return at if is_year(token.text) else _past_date(tokens, at)
+        if after.kind == WORD and _is_no_unit(tokens, at + 1):
+            return at + 2
+    if _is_day(tokens, at):
+        return at + 1
+    return at
+
+
+def _is_day(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a figure is the day of a month: 12 May, May 12."""
+    if not tokens[at].text.isdecimal() or len(tokens[at].text) > 2:
+        return False
+    if at and tokens[at - 1].kind == WORD and month_at(tokens, at - 1) is not None:
+        return True
+    return at + 1 < len(tokens) and month_at(tokens, at + 1) is not None
+
+
+def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word glued to a figure is neither a unit nor a scale nor the s of a year."""
+    word = tokens[at].lower
+    return unit_at(tokens, at) is None and word not in ("s", "k", "m", "mn", "bn", "x", "am", "pm")
+
+
+def _past_date(tokens: Sequence[Token], at: int) -> int:
+    """Return the token at which a date's year stands, or after it; a fraction or range stays."""
+    parts = [at]
+    while (
+        len(parts) < 3
+        and parts[-1] + 2 < len(tokens)
+        and tokens[parts[-1] + 1].text == tokens[at + 1].text
+        and tokens[parts[-1] + 1].glued
+        and tokens[parts[-1] + 2].kind == FIGURE
+        and tokens[parts[-1] + 2].glued
+    ):
+        parts.append(parts[-1] + 2)
+    if len(parts) == 3:
+        return parts[-1] if is_year(tokens[parts[-1]].text) else parts[-1] + 1
+    return at if tokens[at + 1].text == "-" or _is_fraction(tokens, at) else parts[-1] + 1
+
+
+def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
+    top, bottom = tokens[at].text, tokens[at + 2].text
+    if not (top.isdecimal() and bottom.isdecimal() and len(top) <= 2 and len(bottom) <= 2):
+        return False
+    return 0 < int(top) < int(bottom) <= 20
+
+
+def _quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity | Dated | None:
+    word = tokens[at].lower
+    if word in ("a", "an", "half", "quarter"):
+        told = _part_of_unit(tokens, at)
+        if told is not None:
+            return told
+    if word == "between":
+        return _between(tokens, at)
+    number = _clock(tokens, at)
+    if number is not None:
+        return number
+    if at + 2 < len(tokens) and tokens[at + 1].text == "/" and _is_fraction(tokens, at):
+        value = int(tokens[at].text) / int(tokens[at + 2].text)
+        part = Number(value, 0.01, at + 3, "")
+        return _measured(tokens, at, part, part)
+    if word == "one" and len(tokens) > 2 and unit_at(tokens, at + 1) is None:
+        after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+        if after not in ("hundred", "thousand", "million", "billion", "dozen"):
+            return None  # mostly a pronoun
+    first = number_at(tokens, at)
+    if first is None:
+        return None
+    year = year_at(tokens, at, first, counts)
+    if year is not None:
+        return _dated(tokens, at, year)
+    return _measured(tokens, at, first, _range_end(tokens, first) or first)
+
+
+def _range_end(tokens: Sequence[Token], first: Number) -> Number | None:
+    """Return the upper end of "2-3" or "2 to 3"; None where there is no range."""
+    at = first.end
+    if at + 1 >= len(tokens) or tokens[at].text not in ("-", "–", "to", "or"):
+        return None
+    if tokens[at].text == "-" and tokens[at + 1].kind != FIGURE:
+        return None
+    second = number_at(tokens, at + 1)
+    if second is None or second.value <= first.value:
+        return None
+    return second
+
+
+def _between(tokens: Sequence[Token], at: int) -> Quantity | None:
+    first = number_at(tokens, at + 1) if at + 1 < len(tokens) else None
+    if first is None or is_year(first.figures):
+        return None
+    end = first.end
+    unit = unit_at(tokens, end)
+    if unit is not None:
+        end = unit[1]
+    if end + 1 >= len(tokens) or tokens[end].lower != "and":
+        return None
+    second = number_at(tokens, end + 1)
+    if second is None or second.value <= first.value:
+        return None
+    return _measured(tokens, at, first, second)
+
+
+def _measured(tokens: Sequence[Token], at: int, first: Number, last: Number) -> Quantity:
+    """Return a number, or a range, with its unit, what is added to it, and its rate."""
+    begin, end = at, last.end
+    unit, low, high = None, first.value, last.value
+    place = min(first.place, last.place)
+    shown = shown_number(low) if low == high else f"{shown_number(low)}–{shown_number(high)}"
+    before = tokens[at - 1] if at else None
+    found = unit_at(tokens, end)
+    if found is None and before is not None and before.text in CURRENCIES:
+        unit, begin = CURRENCIES[before.text], at - 1
+        shown = f"{shown} {unit.symbol}"
+    elif found is not None:
+        unit, end = found
+        shown = f"{shown} {unit.symbol}"
+        if low == high:
+            added = _added(tokens, end, unit)
+            if added is not None:
+                more, sub, end = added
+                shown = (
+                    f"{shown} {shown_number(more)} {sub.symbol}"
+                    if sub
+                    else f"{shown_number(low + more)} {unit.symbol}"
+                )
+                low = high = low + (more * sub.factor / unit.factor if sub else more)
+                place = min(place, (sub.factor / unit.factor) if sub else place)
+    about, bound = is_about(tokens, begin, end), bound_of(tokens, begin, end)
+    if bound == EXACT:
+        bound = bound_of(tokens, begin, last.end)
+    rate = rate_at(tokens, end)
+    noun = ""
+    if unit is None and rate is None:
+        noun, past = _noun(tokens, end)
+        rate = rate_at(tokens, past) if noun else None
+    if rate is not None:
+        end = rate.end
+        shown = f"{shown} per {rate.unit.singular}"
+    return Quantity(low, high, place, about, bound, unit, rate, begin, end, shown, noun)
+
+
+def _added(tokens: Sequence[Token], at: int, unit: Unit) -> tuple[float, Unit | None, int] | None:
+    """Return what is added to a measure: how much, of which smaller unit, and the token after it.
+
+    "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
+    """
+    joined = at
+    if at < len(tokens) and tokens[at].text in ("and", ",", "&"):
+        joined = at + 1
+    words = [one.lower for one in tokens[at : at + 3]]
+    if words == ["and", "a", "half"]:
+        return 0.5, None, at + 3
+    if joined >= len(tokens):
+        return None
+    number = number_at(tokens, joined)
+    if number is None:
+        return None
+    found = unit_at(tokens, number.end)
+    if found is not None:
+        sub, end = found
+        fits = sub.dimension == unit.dimension and sub.factor < unit.factor
+        if unit.symbol == "h" and sub.symbol == "m":  # 12 h 25 m
+            sub, fits = BY_WORD["minute"], True
+        return (number.value, sub, end) if fits else None
+    default = SUBUNITS.get(unit.symbol)
+    if default is None or joined != at or number.value >= 100 or number.end != at + 1:
+        return None
+    after = tokens[number.end] if number.end < len(tokens) else None
+    if (
+        after is not None
+        and after.kind == WORD
+        and after.lower not in ("later", "long", "high", "and", "tall")
+    ):
+        return None
+    return number.value, default, number.end
+
+
+def _part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
+    """Return "half an hour", "a quarter of an hour", "an hour and a half", in their unit."""
+    words = [one.lower for one in tokens[at : at + 6]]
+    unit, end, value = None, at, 0.0
+    if words[0] in ("a", "an") and len(words) > 1 and words[1] in ("half", "quarter"):
+        return _part_of_unit(tokens, at + 1)
+    if words[0] in ("a", "an"):
+        found = unit_at(tokens, at + 1)
+        if found is not None and [one.lower for one in tokens[found[1] : found[1] + 3]] == [
+            "and",
+            "a",
+            "half",
+        ]:
+            unit, end, value = found[0], found[1] + 3, 1.5
+    elif words[0] in ("half", "quarter"):
+        past = at + 1
+        while past < at + 3 and past < len(tokens) and tokens[past].lower in ("of", "a", "an"):
+            past += 1
+        found = unit_at(tokens, past) if past > at + 1 else None
+        if found is not None:
+            unit, end = found
+            value = 0.5 if words[0] == "half" else 0.25
+    if unit is None:
+        return None
+    about, bound = is_about(tokens, at, end), bound_of(tokens, at, end)
+    shown = f"{shown_number(value)} {unit.symbol}"
+    return Quantity(value, value, 0.1, about, bound, unit, None, at, end, shown)
+
+
+def _clock(tokens: Sequence[Token], at: int) -> Quantity | None:
+    """Return "12:25" as hours and minutes, a time of day with am or pm; None of anything else."""
+    if tokens[at].kind != FIGURE:
+        return None
+    hours, minutes, end = tokens[at].text, "", at + 1
+    if (
+        at + 2 < len(tokens)
+        and tokens[at + 1].text == ":"
+        and tokens[at + 1].glued
+        and tokens[at + 2].glued
+        and len(tokens[at + 2].text) == 2
+        and tokens[at + 2].text.isdecimal()
+    ):
+        minutes, end = tokens[at + 2].text, at + 3
+    after = tokens[end].lower if end < len(tokens) else ""
+    half = after in ("am", "pm", "a.m", "p.m", "o'clock", "o’clock")
+    if not hours.isdecimal() or len(hours) > 2 or not (minutes or half):
+        return None
+    hour, minute = int(hours), int(minutes or 0)
+    if minute > 59 or hour > (12 if half else 99):
+        return None
+    shown = f"{hour}:{minute:02}"
+    if half:
+        hour = hour % 12 + (12 if after.startswith("p") else 0)
+        shown, end = f"{shown} {after}", end + 1
+    unit = Unit(TIME_OF_DAY, 3600.0, "h") if half else BY_WORD["hour"]
+    value = hour + minute / 60
+    about, bound = is_about(tokens, at, end), bound_of(tokens, at, end)
+    if not half:
+        shown = f"{hour} h {minute} min"
+    return Quantity(value, value, 1 / 60, about, bound, unit, None, at, end, shown)
+
+
+def _noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+    """Return what a number counts, the plural among the next three words, and the token after it.
+
+    "" where nothing follows that is counted.
+    """
+    for past in range(at, min(at + 3, len(tokens))):
+        token = tokens[past]
+        if token.kind != WORD:
+            break
+        if (token.lower.endswith("s") and len(token.lower) > 3) or token.lower in _PLURALS:
+            return token.lower, past + 1
+    if at < len(tokens) and tokens[at].lower == "x" and tokens[at].glued:
+        return "times", at + 1
+    return "", at

@@ -1,0 +1,150 @@
+"""What a fact is about, told apart by what can be told without understanding the sentence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation.grading.facts.texts.hedges import EXACT
+from evaluation.grading.facts.texts.quantities import Dated, Quantity
+from evaluation.grading.facts.texts.rates import rate_near
+from evaluation.grading.facts.texts.stated import Stated
+from evaluation.grading.facts.texts.tokens import Token, clause, stems
+from evaluation.grading.facts.texts.units import BY_WORD, DURATION, Unit
+
+NUMBER, YEAR = "number", "year"
+# Part of its value by which two tellings of a measure may differ.
+MEASURE = 0.005
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|long|far|old|tall|high|deep|wide|big|large|heavy|fast|hot|cold|often)\b"
+    r"|\b(?:number|percentage|percent|proportion|population|amount|quantity|cost|price) of\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(r"\b(?:when|what year|which year|what date|in what year)\b", re.IGNORECASE)
+_WHO = re.compile(r"\b(?:who|whom|whose|where|which)\b", re.IGNORECASE)
+_NAMED_UNIT = re.compile(r"\b(?:how many|in|number of|how much) (\w+)", re.IGNORECASE)
+_SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question asks for, as far as its words tell.
+
+    Attributes
+    ----------
+    counts : a number, so that 1500 is one rather than a year. names : who, where or which.
+    unit : the unit that it wants, None where it names none.
+    """
+
+    counts: bool
+    names: bool
+    unit: Unit | None
+
+    @classmethod
+    def of(cls, question: str) -> Asked:
+        """Read a question; "" asks for nothing."""
+        counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
+        unit = BY_WORD["percent"] if _SHARE.search(question) else None
+        for match in _NAMED_UNIT.finditer(question) if unit is None else ():
+            unit = unit or BY_WORD.get(match[1].lower())
+        if unit is not None and unit.dimension == DURATION and not counts:
+            unit = None  # "in seconds" may be asked for; "in years past" is not
+        return cls(counts, bool(_WHO.search(question)), unit)
+
+
+def main_unit(asked: Asked, found: Iterable[Quantity | Dated]) -> Unit | None:
+    """Return the unit that numbers without one are told in; None for counts.
+
+    That of the question, else the most frequent one of the answers where it is told more often
+    than numbers are told without.
+    """
+    if asked.unit is not None:
+        return asked.unit
+    units: Counter[Unit | None] = Counter(
+        one.unit for one in found if isinstance(one, Quantity) and one.rate is None
+    )
+    bare = units.pop(None, 0)
+    if not units:
+        return None
+    unit, count = units.most_common(1)[0]
+    return unit if count > bare else None
+
+
+def stated(
+    tokens: Sequence[Token], found: Sequence[Quantity | Dated], unit: Unit | None
+) -> list[Stated]:
+    """Return the facts of a text, those that fit an earlier one left out.
+
+    Parameters
+    ----------
+    found : its quantities. unit : of numbers that are told without one and count nothing.
+    """
+    facts: list[Stated] = []
+    for one in found:
+        fact = _dated(tokens, one) if isinstance(one, Dated) else _measured(tokens, one, unit)
+        if not any(fact.fits(other) for other in facts):
+            facts.append(fact)
+    return facts
+
+
+def _dated(tokens: Sequence[Token], one: Dated) -> Stated:
+    low, high = float(one.low), float(one.high)
+    shown = f"about {one.shown}" if one.about else one.shown
+    if one.about and low == high and one.slot == YEAR:
+        reach = 5.0 if one.low % 10 == 0 else 1.0
+        low, high = low - reach, high + reach
+    return Stated(
+        one.slot,
+        low,
+        high,
+        _bounded(shown, one.bound),
+        _span(tokens, one),
+        one.bound,
+        context=_context(tokens, one),
+    )
+
+
+def _measured(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
+    unit, shown = one.unit, one.shown
+    if unit is None and main is not None and not one.noun and one.rate is None:
+        unit, shown = main, f"{shown} {main.symbol}"
+    rate = one.rate
+    begin, end = clause(tokens, one.begin)
+    if rate is None:
+        rate = rate_near(tokens, begin, one.begin) or rate_near(tokens, one.end, end)
+        if rate is not None:
+            shown = f"{shown} per {rate.unit.singular}"
+    low, high = one.low, one.high
+    if one.about:
+        low, high = low - one.place / 2, high + one.place / 2
+        shown = f"about {shown}"
+    slot = NUMBER
+    if unit is not None:
+        low, high = low - abs(low) * MEASURE / 2, high + abs(high) * MEASURE / 2
+        low, high, slot = unit.base(low), unit.base(high), unit.dimension
+    if rate is not None:
+        low, high = low / rate.unit.factor, high / rate.unit.factor
+        slot = f"{slot} per {rate.unit.dimension}"
+    return Stated(
+        slot,
+        low,
+        high,
+        _bounded(shown, one.bound),
+        _span(tokens, one),
+        one.bound,
+        context=stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
+    )
+
+
+def _bounded(shown: str, bound: int) -> str:
+    return shown if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {shown}"
+
+
+def _span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+    return ((tokens[one.begin].start, tokens[one.end - 1].end),)
+
+
+def _context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
+    return stems(tokens, *clause(tokens, one.begin))

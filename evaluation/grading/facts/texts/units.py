@@ -1,0 +1,251 @@
+"""Units of measures: what they measure, and how much of its base unit they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evaluation.grading.facts.texts.tokens import Token
+
+
+class Unit(NamedTuple):
+    """A unit.
+
+    Attributes
+    ----------
+    dimension : what it measures, in a word. factor : how many base units it is.
+    symbol : how values are shown. offset : of temperatures: base = (value + offset) * factor.
+    """
+
+    dimension: str
+    factor: float
+    symbol: str
+    offset: float = 0.0
+
+    @property
+    def singular(self) -> str:
+        """How one of it is shown."""
+        return _SINGULAR.get(self.symbol, self.symbol)
+
+    def base(self, value: float) -> float:
+        """Return a value in the base unit of the dimension."""
+        return (value + self.offset) * self.factor
+
+
+DURATION, SHARE, TIME_OF_DAY = "duration", "share", "time of day"
+_HOUR, _DAY = 3600.0, 86400.0
+_YEAR = 365.25 * _DAY
+
+# Dimension: base factor, symbol, words in lower case; a word is told with and without plural s.
+_WORDS: dict[str, tuple[tuple[float, str, str], ...]] = {
+    DURATION: (
+        (1e-9, "ns", "nanosecond ns"),
+        (1e-6, "µs", "microsecond µs μs"),
+        (1e-3, "ms", "millisecond ms msec"),
+        (1.0, "s", "second sec"),
+        (60.0, "min", "minute min"),
+        (_HOUR, "h", "hour hr"),
+        (_DAY, "days", "day"),
+        (7 * _DAY, "weeks", "week"),
+        (14 * _DAY, "fortnights", "fortnight"),
+        (_YEAR / 12, "months", "month"),
+        (_YEAR, "years", "year yr"),
+        (10 * _YEAR, "decades", "decade"),
+        (100 * _YEAR, "centuries", "century centuries"),
+        (1000 * _YEAR, "millennia", "millennium millennia"),
+    ),
+    "length": (
+        (1e-9, "nm", "nanometre nanometer nm"),
+        (1e-6, "µm", "micrometre micrometer micron µm μm"),
+        (1e-3, "mm", "millimetre millimeter mm"),
+        (1e-2, "cm", "centimetre centimeter cm"),
+        (1.0, "m", "metre meter"),
+        (1e3, "km", "kilometre kilometer km"),
+        (0.0254, "in", "inch inches"),
+        (0.3048, "ft", "foot feet ft"),
+        (0.9144, "yd", "yard yd"),
+        (1609.344, "miles", "mile mi"),
+        (1852.0, "nautical miles", "nmi"),
+        (1.495978707e11, "au", "au"),
+        (9.4607e15, "light-years", "lightyear ly"),
+    ),
+    "mass": (
+        (1e-6, "mg", "milligram mg"),
+        (1e-3, "g", "gram gramme"),
+        (1.0, "kg", "kilogram kilo kg"),
+        (1e3, "t", "ton tonne"),
+        (0.45359237, "lb", "lb lbs"),
+        (0.028349523, "oz", "ounce oz"),
+    ),
+    "volume": (
+        (1e-3, "ml", "millilitre milliliter ml"),
+        (1e-2, "cl", "centilitre centiliter cl"),
+        (1.0, "l", "litre liter ltr"),
+        (3.785411784, "gallons", "gallon gal"),
+        (0.473176473, "pints", "pint"),
+    ),
+    "area": ((1e4, "ha", "hectare ha"), (4046.8564224, "acres", "acre")),
+    "dollars": (
+        (1.0, "dollars", "dollar usd buck"),
+        (0.01, "cents", "cent"),
+    ),
+    "euros": ((1.0, "euros", "euro eur"),),
+    "pounds": ((1.0, "pounds", "pound gbp quid"), (0.01, "pence", "pence penny")),
+    "yen": ((1.0, "yen", "yen"),),
+    "rupees": ((1.0, "rupees", "rupee inr"),),
+    "francs": ((1.0, "francs", "franc chf"),),
+    "energy": (
+        (1.0, "J", "joule"),
+        (1e3, "kJ", "kilojoule kj"),
+        (4184.0, "kcal", "kcal kilocalorie calorie"),
+        (3.6e6, "kWh", "kwh"),
+    ),
+    "power": (
+        (1.0, "W", "watt"),
+        (1e3, "kW", "kilowatt kw"),
+        (1e6, "MW", "megawatt mw"),
+        (1e9, "GW", "gigawatt gw"),
+        (735.5, "hp", "horsepower hp"),
+    ),
+    "voltage": ((1.0, "V", "volt"), (1e-3, "mV", "millivolt mv"), (1e3, "kV", "kilovolt kv")),
+    "current": ((1.0, "A", "ampere amp"), (1e-3, "mA", "milliampere milliamp ma")),
+    "resistance": ((1.0, "ohm", "ohm"),),
+    "frequency": (
+        (1.0, "Hz", "hertz hz"),
+        (1e3, "kHz", "kilohertz khz"),
+        (1e6, "MHz", "megahertz mhz"),
+        (1e9, "GHz", "gigahertz ghz"),
+    ),
+    "data": (
+        (0.125, "bits", "bit"),
+        (1.0, "bytes", "byte"),
+        (1e3, "kB", "kilobyte kb"),
+        (1e6, "MB", "megabyte mb"),
+        (1e9, "GB", "gigabyte gb gig"),
+        (1e12, "TB", "terabyte tb"),
+    ),
+    "pressure": (
+        (1.0, "Pa", "pascal"),
+        (100.0, "hPa", "hpa hectopascal millibar mbar"),
+        (1e5, "bar", "bar"),
+        (101325.0, "atm", "atm atmosphere"),
+        (6894.757, "psi", "psi"),
+    ),
+    SHARE: ((0.01, "%", "percent percentage"),),
+    "degrees": ((1.0, "degrees", "degree deg"),),
+}
+_SPEED = {"mph": (0.44704, "mph"), "kph": (1 / 3.6, "km/h"), "kmh": (1 / 3.6, "km/h")}
+SPEED = f"length per {DURATION}"
+
+BY_WORD: dict[str, Unit] = {}
+for _dimension, _units in _WORDS.items():
+    for _factor, _symbol, _names in _units:
+        for _name in _names.split():
+            _unit = Unit(_dimension, _factor, _symbol)
+            BY_WORD[_name] = _unit
+            BY_WORD.setdefault(f"{_name}s", _unit)
+BY_WORD |= {word: Unit(SPEED, *of) for word, of in _SPEED.items()}
+BY_WORD |= {
+    "celsius": Unit("temperature", 1.0, "°C", 273.15),
+    "centigrade": Unit("temperature", 1.0, "°C", 273.15),
+    "fahrenheit": Unit("temperature", 5 / 9, "°F", 459.67),
+    "kelvin": Unit("temperature", 1.0, "K"),
+    "kelvins": Unit("temperature", 1.0, "K"),
+}
+
+_SINGULAR = {
+    unit.symbol: unit.symbol[:-1]
+    for unit in BY_WORD.values()
+    if len(unit.symbol) > 3 and unit.symbol.endswith("s")
+} | {"centuries": "century", "millennia": "millennium"}
+
+# Single letters and signs: only right after a figure, in this case.
+_SYMBOLS = {
+    "m": BY_WORD["metre"],
+    "g": BY_WORD["gram"],
+    "t": BY_WORD["ton"],
+    "l": BY_WORD["litre"],
+    "L": BY_WORD["litre"],
+    "h": BY_WORD["hour"],
+    "s": BY_WORD["second"],
+    "d": BY_WORD["day"],
+    "y": BY_WORD["year"],
+    "V": BY_WORD["volt"],
+    "v": BY_WORD["volt"],
+    "W": BY_WORD["watt"],
+    "A": BY_WORD["ampere"],
+    "J": BY_WORD["joule"],
+    "K": BY_WORD["kelvin"],
+    "C": BY_WORD["celsius"],
+    "F": BY_WORD["fahrenheit"],
+    "B": BY_WORD["byte"],
+    "%": BY_WORD["percent"],
+    "°": BY_WORD["degree"],
+    "Ω": BY_WORD["ohm"],
+    "€": BY_WORD["euro"],
+    "$": BY_WORD["dollar"],
+    "£": BY_WORD["pound"],
+    "¥": BY_WORD["yen"],
+    "₹": BY_WORD["rupee"],
+}
+CURRENCIES = {sign: _SYMBOLS[sign] for sign in "€$£¥₹"}
+# What is added to a unit when a number without one follows: 12 h 25, 6 metres 80, 5 ft 10.
+SUBUNITS = {
+    "h": BY_WORD["minute"],
+    "min": BY_WORD["second"],
+    "m": BY_WORD["centimetre"],
+    "ft": BY_WORD["inch"],
+    "euros": Unit("euros", 0.01, "cents"),
+    "dollars": BY_WORD["cent"],
+    "pounds": BY_WORD["penny"],
+}
+_LIGHT = frozenset(("year", "years"))
+
+
+def unit_at(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
+    """Return the unit that begins at a token, right after a number, and the token after it."""
+    if at >= len(tokens):
+        return None
+    token = tokens[at]
+    after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
+    if token.text == "-" and token.glued and after in BY_WORD:
+        return unit_at(tokens, at + 1)  # a 12-hour cycle
+    if token.lower in ("square", "sq", "cubic") and after in BY_WORD:
+        return _powered(BY_WORD[after], token.lower), at + 2
+    if token.lower == "light" and after and after != "-":
+        return (BY_WORD["ly"], at + 2) if after in _LIGHT else None
+    if token.lower == "per" and after == "cent":
+        return BY_WORD["percent"], at + 2
+    if token.text in ("°", "º") or token.lower in ("degree", "degrees"):
+        return _degrees(tokens, at)
+    found = BY_WORD.get(token.lower) or _SYMBOLS.get(token.text)
+    if found is None:
+        return None
+    return _with_power(tokens, found, at + 1)
+
+
+def _degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    if after is not None:
+        found = BY_WORD.get(after.lower) or _SYMBOLS.get(after.text)
+        if found is not None and found.dimension == "temperature":
+            return found, at + 2
+    return BY_WORD["degree"], at + 1
+
+
+def _with_power(tokens: Sequence[Token], unit: Unit, at: int) -> tuple[Unit, int]:
+    """Take "km²", "m2" and "km/h" together."""
+    if unit.dimension == "length" and at < len(tokens) and tokens[at].glued:
+        if tokens[at].text in ("2", "²"):
+            return _powered(unit, "square"), at + 1
+        if tokens[at].text in ("3", "³"):
+            return _powered(unit, "cubic"), at + 1
+    return unit, at
+
+
+def _powered(unit: Unit, word: str) -> Unit:
+    if unit.dimension != "length":
+        return unit
+    if word == "cubic":
+        return Unit("volume", unit.factor**3 * 1000.0, f"{unit.symbol}³")
+    return Unit("area", unit.factor**2, f"{unit.symbol}²")

@@ -1,0 +1,1 @@
+"""A grading on files: read answers, write tables."""

@@ -1,0 +1,44 @@
+"""A graded file of answers: the grading, and what is known of the files it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.exchange import AnswerFile, ModelAnswerFile
+from evaluation.consensus.signatures import combined_hash
+from evaluation.grading.run.grading import Grading
+from evaluation.options import TERMINAL
+from evaluation.words.message import Message
+
+
+@dataclass(frozen=True)
+class FileGrading:
+    """Everything the tables are made of.
+
+    Attributes
+    ----------
+    answers, models : the files as they were read. input_hashes : SHA-256 of each input file.
+    asked : what a chat model was asked, by step: requests, tokens, cost. is_complete : whether each
+        of these has its reply.
+    """
+
+    grading: Grading
+    answers: AnswerFile
+    models: ModelAnswerFile | None
+    input_hashes: dict[str, str]
+    asked: Sequence[Mapping[str, Any]] = ()
+    is_complete: bool = True
+
+    @property
+    def input_hash(self) -> str:
+        """One hash of all inputs."""
+        return combined_hash(self.input_hashes.values())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know before trusting the tables, a sentence each."""
+        of_models = self.models.warnings if self.models else []
+        of_files: list[Message | str] = [*self.answers.warnings, *of_models]
+        return TERMINAL.all_said([*of_files, *self.grading.warnings])

@@ -1,0 +1,173 @@
+"""Grade a file of answers: what ``manage.py evaluate aqer`` does around the flow of a grading.
+
+Read the answers (and the models'), grade them, and write all tables together. Nothing is written if
+anything fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from annotations.exchange import (
+    ColumnNames,
+    InputError,
+    OutputFolder,
+    read_anchors,
+    read_model_answers,
+)
+from annotations.exchange.ids import wording_of
+from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.questions import read_questions
+from evaluation.backends import parse_spec
+from evaluation.consensus.inputs import choose
+from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.vectors import Progress
+from evaluation.files.answers import (
+    answers_of,
+    model_answers_of,
+    read_people,
+    refuse_nothing,
+    vectors_from,
+)
+from evaluation.files.asking import Asking
+from evaluation.files.metrics import refuse_to_replace
+from evaluation.files.study import StudyFolder
+from evaluation.grading.files.graded import FileGrading
+from evaluation.grading.files.model_facts import refuse_idle_model, with_model_facts
+from evaluation.grading.files.summary import refuse_to_replace_results
+from evaluation.grading.files.tables import ANCHORS, files_of, write_tables
+from evaluation.grading.remedies.files import (
+    anchors_of,
+    listed_workers,
+    refuse_problems,
+    refuse_to_leave_nobody,
+    refuse_to_replace_grades,
+)
+from evaluation.grading.run.grading import grade_answers
+from evaluation.options import TERMINAL
+from evaluation.words.message import Message
+
+
+@dataclass(frozen=True)
+class GradingRequest:
+    """What to grade, how, and where the tables go.
+
+    `facts_model` is the chat model that reads facts, None where our own rules do.
+    """
+
+    answers: Path
+    models: Path | None
+    columns: ColumnNames
+    parameters: AqerParameters
+    output: Path
+    exclude_workers: str | None = None
+    collapse_workers: str | None = None
+    anchors: Path | None = None
+    duplicates: Duplicates = Duplicates.REFUSE
+    overwrite: bool = False
+    questions: Path | None = None
+    facts_model: Asking | None = None
+    keep_thinking: bool = False
+
+
+def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
+    """Grade and write; returns what was written.
+
+    Raises
+    ------
+    InputError
+        A file, or what it holds, cannot be used; nothing was written.
+    BackendError
+        The answers cannot be embedded; nothing was written.
+    EndedEarlyError
+        The model of the facts was not asked all; what came is kept, no table is written.
+    """
+    _refuse_to_replace_inputs(request)
+    if request.parameters.suggest_anchors:
+        refuse_to_replace_grades(request.output / ANCHORS)
+    if request.facts_model is not None:
+        return _grade_and_ask(request, request.facts_model, progress)
+    with OutputFolder(request.output) as folder:
+        grading = graded(request, progress)
+        write_tables(folder, grading)
+    return grading
+
+
+def _grade_and_ask(
+    request: GradingRequest, asking: Asking, progress: Progress | None
+) -> FileGrading:
+    """Grade, have a chat model read the facts, and write."""
+    refuse_idle_model(request.parameters, asking)
+    asked = StudyFolder(request.output, asking, progress or _untold)  # is the model there?
+    grading = graded(request, progress)
+    with asked as folder:
+        found = with_model_facts(grading.grading, folder)
+        grading = replace(grading, grading=found, asked=folder.steps(), is_complete=folder.complete)
+        with OutputFolder(request.output) as output:
+            write_tables(output, grading)
+    return grading
+
+
+def _untold(what: str, done: int, total: int) -> None:
+    """Nobody is told how far it is."""
+
+
+def _refuse_to_replace_inputs(request: GradingRequest) -> None:
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    lists = (request.exclude_workers, request.collapse_workers)
+    listed = [None if one is None else Path(one) for one in lists]
+    inputs = (request.answers, request.models, vectors, *listed, request.anchors, request.questions)
+    refuse_to_replace(request.output, files_of(request.parameters), inputs)
+
+
+def graded(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
+    """Grade; nothing is written. Raises as `grade_file`."""
+    answers = read_people(request.answers, request.columns, request.duplicates)
+    models = None
+    if request.models is not None:
+        models = read_model_answers(request.models, request.columns, request.keep_thinking)
+    spoken = None if models is None else model_answers_of(models)
+    given = choose(request.parameters, answers_of(answers), spoken)
+    given = replace(given, n_repeated=answers.n_repeated)
+    refuse_nothing(answers, given)
+    hashes = answers.hashes
+    if models is not None:
+        hashes["models"] = models.sha256
+    known = {question: wording_of(question) for question in given.questions}
+    given = replace(given, wordings={question: one for question, one in known.items() if one})
+    if request.questions is not None:
+        questions = read_questions(request.questions)
+        texts = {one.question: one.text for one in questions.records if one.text}
+        given = replace(given, wordings={**given.wordings, **texts})
+        hashes["questions"] = questions.sha256
+    if request.exclude_workers is not None:
+        listed = listed_workers(request.exclude_workers, request.columns, answers, given)
+        refuse_to_leave_nobody(listed, given)
+        excluded = tuple(listed.lines)
+        parameters = replace(given.parameters, exclude_workers=excluded)
+        given = replace(given, parameters=parameters, excluded=excluded)
+        hashes["exclude_workers"] = listed.sha256
+    if request.collapse_workers is not None:
+        listed = listed_workers(request.collapse_workers, request.columns, answers, given)
+        parameters = replace(given.parameters, collapse_workers=tuple(listed.lines))
+        refuse_problems(listed.name, parameters)
+        given = replace(given, parameters=parameters, collapsed=tuple(listed.lines))
+        hashes["collapse_workers"] = listed.sha256
+    if request.anchors is not None:
+        anchors = read_anchors(request.anchors, request.columns)
+        given = replace(given, anchors=anchors_of(anchors, answers.name, given))
+        hashes["anchors"] = anchors.sha256
+    embed_texts, of_vectors = vectors_from(given, answers, models)
+    hashes |= of_vectors
+    if not request.overwrite:
+        refuse_to_replace_results(request.output, hashes)
+    try:
+        grading = grade_answers(given, embed_texts, progress)
+    except RemedyError as error:
+        raise InputError.single(
+            answers.name, TERMINAL.said(Message(error.code, error.values))
+        ) from error
+    return FileGrading(grading, answers, models, hashes)

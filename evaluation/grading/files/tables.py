@@ -1,0 +1,158 @@
+"""The tables of a graded file: see platform/docs/data-formats.md, "Written"."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from annotations.exchange import OutputFolder
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, joined
+from evaluation.grading.crowd import Undefined
+from evaluation.grading.facts.files import (
+    AGREEMENT,
+    ANSWER_FACTS,
+    FACTS,
+    with_agreement,
+    write_facts,
+)
+from evaluation.grading.facts.run.records import MODEL, WORKER
+from evaluation.grading.files.graded import FileGrading
+from evaluation.grading.files.summary import alarm_cells, summary
+from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
+from evaluation.grading.run.grading import Grading
+from evaluation.grading.run.results import AnswerRow, ModelAnswerRow, ModelRow, Results, WorkerRow
+from evaluation.methods.grams import Vectors, dense
+
+# Numbers written at once.
+PART = 4_000_000
+
+
+def write_exemplars(
+    file: BinaryIO, questions: Sequence[str], vectors: Vectors, dtype: np.dtype[Any]
+) -> None:
+    """Write arrays `questions` (Q,) of text and `vectors` (Q, d); `numpy.load` needs no pickle."""
+    shape = (int(vectors.shape[0]), int(vectors.shape[1]))
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        with archive.open("questions.npy", "w") as entry:
+            np.lib.format.write_array(entry, np.array(questions, dtype=np.str_), allow_pickle=False)
+        with archive.open("vectors.npy", "w", force_zip64=True) as entry:
+            header = {
+                "descr": np.lib.format.dtype_to_descr(dtype),
+                "fortran_order": False,
+                "shape": shape,
+            }
+            np.lib.format.write_array_header_1_0(entry, header)
+            step = max(1, PART // max(shape[1], 1))
+            for first in range(0, shape[0], step):
+                part = np.ascontiguousarray(dense(vectors[first : first + step]), dtype=dtype)
+                entry.write(part.tobytes())
+
+
+ANCHOR = ("worker", "question", "answer", "grade")
+EXEMPLARS = ("question", "n_answers", "nearest_worker", "nearest_answer", "dispersion")
+
+FILES = (
+    "workers.csv",
+    "answers.csv",
+    "exemplars.csv",
+    "exemplars.npz",
+    "models.csv",
+    "model_answers.csv",
+    "alarms.csv",
+    "summary.json",
+)
+
+REMEDIES = "remedies.csv"
+ANCHORS = "anchors.csv"
+
+
+def files_of(parameters: AqerParameters) -> tuple[str, ...]:
+    """Return the names of all files that a grading with these parameters writes."""
+    asked = {
+        FACTS: parameters.facts,
+        ANSWER_FACTS: parameters.facts,
+        REMEDIES: parameters.remedies,
+        ANCHORS: parameters.suggest_anchors,
+    }
+    return (*FILES, *(name for name, wanted in asked.items() if wanted))
+
+
+def _with_group(
+    rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
+) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of workers with the group of each; one who shares no question is in none."""
+    for row in rows:
+        if row[0] not in groups:
+            undefined.note("workers.csv", "group", row[0], "no_shared_question")
+        yield (*row, groups.get(row[0]))
+
+
+def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
+    """Write every file of a graded file of answers; without models their tables have no rows."""
+    grading = graded.grading
+    results = grading.results()
+    facts, undefined = grading.facts, results.undefined
+    workers = with_agreement(WORKER, results.workers(), facts, undefined)
+    header: tuple[str, ...] = (*WorkerRow._fields, *AGREEMENT)
+    if groups := results.groups():
+        header = (*header, "group")
+        workers = _with_group(workers, groups, undefined)
+    folder.write_csv("workers.csv", header, workers)
+    folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
+    folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
+    with folder.open("exemplars.npz") as file:
+        aqer = grading.graded.aqer
+        answered = np.flatnonzero(aqer.n_workers_of_question_)
+        names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
+        write_exemplars(file, names, vectors, _precision(grading))
+    models = with_agreement(MODEL, results.model_scores(), facts, undefined)
+    folder.write_csv("models.csv", (*ModelRow._fields, *AGREEMENT), models)
+    folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
+    folder.write_csv("alarms.csv", COLUMNS, map(alarm_row, grading.alarms.found))
+    if facts is not None:
+        write_facts(folder, facts)
+    changes, remedies = grading.changes(), grading.graded.remedies
+    if changes is not None:
+        _note_gaps(changes, results)
+        folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
+    if remedies is not None and remedies.suggested is not None:
+        folder.write_csv(ANCHORS, ANCHOR, _anchor_rows(grading, remedies.suggested.tolist()))
+    folder.write_json("summary.json", summary(graded, results.undefined))
+
+
+def _precision(grading: Grading) -> np.dtype[Any]:
+    """Return the float type of the vectors, at least float32."""
+    return np.result_type(grading.embedded.answers.dtype, np.float32)
+
+
+def _note_gaps(changes: GradeChanges, results: Results) -> None:
+    """Say why cells of remedies.csv are empty."""
+    for row in changes.rows:
+        for column in GradeChange._fields[1:]:
+            if getattr(row, column) is None:
+                reason = "no_rank" if column in ("plain_rank", "rank", "change") else "no_grade"
+                results.undefined.note(REMEDIES, column, row.worker, reason)
+
+
+def _anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    answers = grading.given.answered
+    for row in rows:
+        yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
+
+
+def _exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
+    answers = grading.given.answered
+    for row in results.exemplars():
+        at = row.nearest
+        nearest = (None, None) if at is None else (answers.workers[at], answers.texts[at])
+        yield (row.question, row.n_answers, *nearest, row.dispersion)
+
+
+def alarm_row(alarm: Alarm) -> tuple[Any, ...]:
+    """Return an alarm's row of alarms.csv."""
+    lists = {"workers": joined(alarm.workers), "questions": joined(alarm.questions)}
+    return tuple({**alarm_cells(alarm), **lists}.values())

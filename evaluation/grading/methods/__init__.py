@@ -1,0 +1,1 @@
+"""The map of answers and the results of checks, on arrays and numbers."""

@@ -1,0 +1,163 @@
+"""Messages of remedies: why one cannot be applied, and the outcome of an alarm after one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evaluation.words.message import Sentence, counted
+from evaluation.words.reasons import why_not_checked
+
+REMEDIES: Mapping[str, str] = {
+    "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
+    "could not sum to 1; give at least {lowest:g}",
+    "few_outside_groups": "only {outside} of the workers would be left outside the groups of "
+    "copies, and {fewest} are needed to grade by: grade without {option[collapse_copies]}, or "
+    "exclude the workers you do not trust",
+    "nobody_left": "all workers are excluded: nobody is left to grade by",
+}
+"""A part of a sentence, by the code of a `RemedyError`."""
+
+
+def _sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
+    def sentence(of: Mapping[str, Any]) -> str:
+        said = words.format_map(of)
+        return f"{said[:1].upper()}{said[1:]}."
+
+    return sentence
+
+
+FAILED: Mapping[str, Sentence] = {
+    f"run.{code}": _sentence(words) for code, words in REMEDIES.items()
+}
+"""The same as a sentence, where it ended a run."""
+
+
+def _graded(of: Mapping[str, Any]) -> str:
+    return counted(of["graded"], "answer")
+
+
+def _agreement(of: Mapping[str, Any]) -> str:
+    """Return how the order agrees with either camp; "" where one is not known."""
+    mine, other = of.get("agreement"), of.get("other_agreement")
+    if mine is None or other is None:
+        return ""
+    return (
+        f" (its order agrees with that of a grading by this camp alone by {mine:.2f}, by the other "
+        f"camp alone by {other:.2f}; 1 is the same order)"
+    )
+
+
+def _won(of: Mapping[str, Any]) -> str:
+    return (
+        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
+        f"them follows this camp{_agreement(of)}."
+    )
+
+
+def _lost(of: Mapping[str, Any]) -> str:
+    return (
+        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
+        f"them follows the other camp{_agreement(of)}."
+    )
+
+
+def _camp(of: Mapping[str, Any]) -> str:
+    follows = "follows this camp" if of["follows"] else "does not follow this camp"
+    return (
+        f"Still there: nobody has settled which camp is right. The ranking {follows}"
+        f"{_agreement(of)}."
+    )
+
+
+def _orders(of: Mapping[str, Any]) -> str:
+    value = of["agreement"]
+    return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
+
+
+def _sides(of: Mapping[str, Any]) -> str:
+    """Return how far the grades of experts go with the scores of either run."""
+    return (
+        f"grades of {counted(of['count'], 'answer')} agree by {_or_none(of['correlation'])} with "
+        f"this run's scores, and by {_or_none(of['before'])} with those of the run before (1 is "
+        "full agreement)"
+    )
+
+
+def _why_unsure(of: Mapping[str, Any]) -> str:
+    mine, other = of["correlation"], of["before"]
+    if of["count"] < of["fewest"]:
+        return f"That is too few to say: have {of['fewest']} answers graded or more."
+    if mine is not None and other is not None and other >= mine:
+        return (
+            "The run before agrees as well or better: go by that one, or have more answers graded."
+        )
+    return "That is hardly any agreement, or may be chance: have more answers graded."
+
+
+def _or_none(value: Any) -> str:
+    return "an unknown number" if value is None else f"{value:.2f}"
+
+
+OUTCOMES: Mapping[str, Sentence] = {
+    "outcome.excluded": lambda of: (
+        "Gone: the one whom it was about is left out."
+        if of["workers"] == 1
+        else f"Gone: all {of['workers']:,} whom it was about are left out."
+    ),
+    "outcome.some_excluded": lambda of: (
+        f"Gone: {of['excluded']:,} of the {of['workers']:,} whom it was about "
+        f"{'is' if of['excluded'] == 1 else 'are'} left out, and among the others it is not seen "
+        "any more."
+    ),
+    "outcome.silent_without": "Gone: without those who are left out it is not seen any more.",
+    "outcome.collapsed": "Answered: the {workers} of them count as one voter, with the answers in "
+    "the middle of theirs.",
+    "outcome.collapsed_first": "Answered: the {workers} of them count as one voter, with the "
+    "answers of the one who was first by the times of the answers.",
+    "outcome.settled": lambda of: (
+        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
+        "them was taken."
+    ),
+    "outcome.settled_won": _won,
+    "outcome.settled_lost": _lost,
+    "outcome.settled_questions": lambda of: (
+        f"Settled by experts: they graded {_graded(of)}, and the camps on these questions are the "
+        "two camps of the crowd between which that decided."
+    ),
+    "outcome.nearest_camp": "Answered: on these questions each answer is compared with the nearer "
+    "of the two camps, so that no camp loses for being the smaller one.",
+    "outcome.silent": "Answered: it was looked for again among those who vote now, as they vote "
+    "now, and it is not seen any more.",
+    "outcome.still": "Still there: it was looked for again after the remedy.",
+    "outcome.still_camp": _camp,
+    "outcome.unchecked": lambda of: (
+        "Still open: after the remedy it could not be looked for again, because "
+        f"{why_not_checked(of['reason'])}."
+    ),
+    "outcome.by_words": lambda of: (
+        "Not settled: this run takes the other of the two sides. It is graded by words, so there "
+        f"is no second order left to hold it against{_orders(of)}. Which of the two sees what "
+        "makes an answer good, only people can say: let an expert grade some answers, and both "
+        "runs are held against the same grades."
+    ),
+    "outcome.by_words_agree": lambda of: f"Settled by experts: their {_sides(of)}.",
+    "outcome.by_words_unsure": lambda of: (
+        f"Not settled yet: experts' {_sides(of)}. {_why_unsure(of)}"
+    ),
+    "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
+    "outcome.new": "New: it came with the remedy, and was not there before.",
+}
+
+
+NOT_AT_ONCE: Mapping[str, str] = {
+    "out_already": "This run left the worker out already.",
+    "large": "There are too many answers to show it at once: a run shows it.",
+    "changed": "People's answers were added, changed or withdrawn since this run, so it cannot be "
+    "told what this run would have found: grade again.",
+    "slow_settings": "With the settings of this run it takes too long to show it at once: a run "
+    "shows it.",
+    "no_vectors": "The vectors of this run are not at hand, so it cannot be shown at once: a run "
+    "makes them.",
+    "nobody_left": "Without this worker too few are left to grade by.",
+}

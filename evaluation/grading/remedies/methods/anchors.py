@@ -1,0 +1,94 @@
+"""A few answers graded by an expert say which candidate is right.
+
+The answers to ask for are the candidates' favourites on the questions where these differ most; the
+candidate whose scores of the graded answers correlate best with the grades wins. Six are enough
+where a crowd falls in two camps; graded answers as permanent votes did worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.consensus.methods.votes import unit_rows
+from evaluation.grading.remedies.methods.candidates import Candidate
+from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.statistics.correlation import pearson
+
+# Correlations closer than this are tied.
+TIE = 1e-9
+
+EQUAL_GRADES = "equal_grades"
+TOO_FEW = "fewer_than_2_anchors"
+NO_SCORES = "no_scores"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which candidate the anchors chose.
+
+    Attributes
+    ----------
+    place : among the candidates; 0, the default, where they could not choose.
+    correlations : Pearson's, of each candidate; None where it is undefined.
+    reason : why they could not choose; None where they did.
+    """
+
+    place: int
+    correlations: tuple[float | None, ...]
+    reason: str | None
+
+
+def choose(scores: Sequence[Floats], grades: Floats) -> Choice:
+    """Return the candidate that agrees best with an expert; ties keep the earlier one.
+
+    Parameters
+    ----------
+    scores : of each candidate, (A,) scores of the graded answers, NaN for none.
+    grades : (A,) the expert's, on any scale.
+    """
+    if len(grades) < 2:
+        return Choice(0, (None,) * len(scores), TOO_FEW)
+    if np.ptp(grades) == 0:
+        return Choice(0, (None,) * len(scores), EQUAL_GRADES)
+    found = tuple(pearson(values, grades) for values in scores)
+    best, place = -np.inf, None
+    for at, value in enumerate(found):
+        if value is not None and value > best + TIE:
+            best, place = value, at
+    return Choice(0, found, NO_SCORES) if place is None else Choice(place, found, None)
+
+
+def suggest(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
+    """Return input rows (at most `count`) of answers that tell the candidates apart.
+
+    Question by question, from the one where the candidates' favourites are farthest apart (mean of
+    1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
+
+    `vectors` (N, d) are those that the candidates were fitted with. Answers without a vote are
+    nobody's favourites; a question on which nobody votes has none.
+    """
+    favourites = np.array([candidate.aqer.nearest_ for candidate in candidates])
+    apart = _distances(vectors, favourites)
+    rows: list[int] = []
+    for question in np.argsort(-apart, kind="stable"):
+        distinct = dict.fromkeys(favourites[:, question].tolist())
+        if len(distinct) > 1:
+            rows += distinct
+        if len(rows) >= count:
+            break
+    return np.array(rows[:count], dtype=np.int64)
+
+
+def _distances(vectors: Vectors, favourites: Integers) -> Floats:
+    """(Q,) mean of 1 - cosine over pairs of candidates, of their favourites (C, Q)."""
+    units = [dense(unit_rows(vectors[rows])) for rows in favourites]
+    total, pairs = np.zeros(favourites.shape[1]), 0
+    for at, one in enumerate(units):
+        for other in units[at + 1 :]:
+            total += 1.0 - np.einsum("qd,qd->q", one, other)
+            pairs += 1
+    return total / max(1, pairs)

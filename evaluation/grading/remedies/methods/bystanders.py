@@ -1,0 +1,175 @@
+"""Answers that are graded and do not vote: those of excluded workers, and of members of a group.
+
+They are compared with the exemplary answers of those who vote, as models' answers are: an excluded
+worker with those of all, a member of a group with those of all units but its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from evaluation.consensus.methods.fitted import FittedCrowd
+from evaluation.consensus.methods.fixed_point import WorkerMeans
+from evaluation.consensus.methods.resampling import DrawnVotes
+from evaluation.consensus.methods.score_intervals import score_interval
+from evaluation.consensus.methods.targets import Targets, targets_of
+from evaluation.consensus.methods.votes import vote_of
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
+
+
+@dataclass(frozen=True)
+class BystanderScores:
+    """Raw scores of B workers, who have no share in what they are compared with.
+
+    Attributes
+    ----------
+    raw, low, high : (B,) and 95% intervals; NaN where undefined, `reasons` (B,) says why there is
+        no interval.
+    drawn : (B, n_draws) raw scores in the draws; None without.
+    n : (B,) answers behind each.
+    """
+
+    raw: Floats
+    low: Floats
+    high: Floats
+    reasons: list[str | None]
+    drawn: Floats | None
+    n: Integers
+
+
+class Bystanders:
+    """R answers of B workers against the exemplary answers of fitted voters.
+
+    Parameters
+    ----------
+    voters : fitted, from the rows `voting` of `vectors` and `camps`.
+    vectors : (N, d). voting : (V,) rows that vote. rows : (R,) rows that do not.
+    worker : (R,) codes 0..B-1. question : (R,) codes of the voters' questions, -1 for none.
+    without : (R,) unit that has no say in the exemplary answer, -1 for none.
+    camps : (N,) as in `AQER.fit`, as codes.
+    """
+
+    def __init__(
+        self,
+        voters: FittedCrowd,
+        vectors: object,
+        voting: Integers,
+        rows: Integers,
+        worker: Integers,
+        question: Integers,
+        without: Integers,
+        camps: Integers | None,
+    ) -> None:
+        self._voters = voters
+        self._worker, self._question = worker, question
+        self._n_workers = int(worker.max(initial=-1)) + 1
+        self._parts: list[tuple[Integers, Targets]] = []
+        of_voters = None if camps is None else camps[voting]
+        for unit in np.unique(without).tolist():
+            mine = np.flatnonzero((without == unit) & (question >= 0))
+            part = self._part(vectors, rows, mine, unit, of_voters)
+            if part is not None:
+                self._parts.append(part)
+
+    def _part(
+        self,
+        vectors: object,
+        rows: Integers,
+        mine: Integers,
+        unit: int,
+        camps: Integers | None,
+    ) -> tuple[Integers, Targets] | None:
+        voters = self._voters
+        vote, of_voters = voters.vote, voters.kept_vectors
+        asked = self._question[mine]
+        if unit >= 0:
+            cells = vote.cells
+            at = np.flatnonzero((cells.worker != unit) & np.isin(cells.question, asked))
+            if not len(at):
+                return None
+            code, questions = codes_of(cells.question[at])
+            place = np.full(cells.n_questions, -1)
+            place[questions.astype(np.int64)] = np.arange(len(questions))
+            mine = mine[place[asked] >= 0]
+            asked = place[self._question[mine]]
+            others = Cells.from_codes(cells.worker[at], code, cells.n_workers, len(questions))
+            others = others.of_rows(cells.row[at])
+            vote = vote_of(of_voters, others, voters.similarity, voters.aggregation, camps)
+        chosen = vectors[rows[mine]]  # type: ignore[index]
+        return mine, targets_of(vote, of_voters, chosen, asked)
+
+    def similarity(self, votes: Floats) -> Floats:
+        """Return (R, D) similarities for voting weights of units (U, D); NaN for no exemplar."""
+        out = np.full((len(self._question), votes.shape[1]), np.nan)
+        for mine, targets in self._parts:
+            out[mine] = targets.similarity(votes)
+        return out
+
+    def scores(self) -> BystanderScores:
+        """Return raw scores and intervals, adjusted as the voters' are.
+
+        Without a share in the exemplary answer, an interval needs no widening: Student's t, as for
+        leave-one-out scores. Effects and weights of questions are estimated anew in each draw.
+        """
+        voters = self._voters
+        vote, rules = voters.vote, voters.rules
+        means = WorkerMeans(vote.cells, rules)
+        of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
+        effects, weight = means.of_questions(of_voters)
+        s = self.similarity(voters.previous)
+        raw = self._means(s, effects, weight)
+        n = np.bincount(self._worker[~np.isnan(s[:, 0])], minlength=self._n_workers)
+        nothing = np.full(self._n_workers, np.nan)
+        if voters.drawn is not None:
+            drawn = self._drawn(voters.drawn, rules.difficulty or rules.discrimination)
+            low, high, reasons = score_interval(
+                raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
+            )
+            return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
+        if not rules.leave_one_out:
+            reasons = ["no_draws"] * self._n_workers
+            return BystanderScores(raw[:, 0], nothing, nothing, reasons, None, n)
+        found = t_interval(raw[:, 0], self._errors(s, effects, weight, raw, n), n)
+        return BystanderScores(raw[:, 0], found.low, found.high, list(found.reasons), None, n)
+
+    def _means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
+        """(B, D) weighted means of scores (R, D), by effects and weights of questions (Q, D)."""
+        known = ~np.isnan(s)
+        each = np.where(known, weight[self._question], 0.0)
+        values = np.where(known, s - effects[self._question], 0.0)
+        ones = np.ones(len(s))
+        to_worker = sparse.csr_array(
+            (ones, (self._worker, np.arange(len(s)))), shape=(self._n_workers, len(s))
+        )
+        total, count = to_worker @ (each * values), to_worker @ each
+        return ratio(total, count)
+
+    def _drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+        vote, rules = self._voters.vote, self._voters.rules
+        out = np.empty((self._n_workers, drawn.draws.n_draws))
+        for columns, times, votes in drawn:
+            effects, weight = np.zeros_like(times), np.ones_like(times)
+            if adjusted:
+                means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
+                scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
+                effects, weight = means.of_questions(scores)
+            out[:, columns] = self._means(self.similarity(votes), effects, weight * times)
+        return out
+
+    def _errors(
+        self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
+    ) -> Floats:
+        """(B,) closed-form standard errors, as `score_intervals.closed_form_errors`."""
+        known = ~np.isnan(s[:, 0])
+        worker, question = self._worker[known], self._question[known]
+        each = weight[question, 0]
+        rest = s[known, 0] - effects[question, 0] - raw[worker, 0]
+        squares = np.bincount(worker, each**2 * rest**2, self._n_workers)
+        total = np.bincount(worker, each, self._n_workers)
+        many = ratio(n, n - 1)
+        return np.sqrt(squares * many) / np.where(total > 0, total, np.nan)

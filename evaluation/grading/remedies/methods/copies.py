@@ -1,0 +1,77 @@
+"""Which named groups are copies, so that each may be collapsed into one voter.
+
+Where a crowd falls into camps, members of a camp look like copies of each other, the honest ones
+too. Then a group that is a camp is collapsed only if its answers prove that it copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.grading.alarms.methods import Group, Pairs, camps, kinship
+from evaluation.grading.alarms.methods.findings import IDENTICAL, is_camp
+from evaluation.grading.remedies.methods.sources import Source
+from evaluation.methods.cells import Integers
+
+COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
+# Of a group that was not asked for.
+LEFT = "not_asked_for"
+
+
+@dataclass(frozen=True)
+class NamedGroup:
+    """A group of workers who answer alike.
+
+    Attributes
+    ----------
+    members : codes. statistic : mean kappa of the named pairs. mean_cosine : of their answers.
+    verdict : "copies" (no camp), "camp_proved_by_answers", or "camp" and "not_asked_for", which
+        are not collapsed.
+    source : who was first; None where times do not tell.
+    """
+
+    members: Integers
+    statistic: float
+    mean_cosine: float
+    verdict: str
+    source: Source | None = None
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether it becomes one unit."""
+        return self.verdict in (COPIES, PROVED)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether it is one of those that may become a unit."""
+        return self.verdict != LEFT
+
+
+def named_groups(
+    pairs: Pairs,
+    proved_by_texts: Callable[[Group], bool],
+    seed: int = 0,
+    of_workers: Integers | None = None,
+) -> list[NamedGroup]:
+    """Return the groups that are named as copies, each judged.
+
+    Parameters
+    ----------
+    proved_by_texts : is asked of groups that are camps and whose answers are not identical.
+    of_workers : codes; of groups without any of these the verdict is "not_asked_for". None for all.
+    """
+    groups = kinship(pairs).groups
+    alarm = camps(pairs, seed) if groups else None
+    out = []
+    for group in groups:
+        verdict = COPIES
+        if of_workers is not None and not np.isin(group.members, of_workers).any():
+            verdict = LEFT
+        elif alarm is not None and is_camp(group, alarm) is not None:
+            proved = group.mean_cosine >= IDENTICAL or proved_by_texts(group)
+            verdict = PROVED if proved else CAMP
+        out.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
+    return out

@@ -1,0 +1,262 @@
+"""AQER in which some answers are graded without a vote: excluded workers, collapsed copies."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
+from evaluation.consensus.methods.estimator import AQER
+from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
+from evaluation.consensus.methods.fixed_point import grades_of
+from evaluation.consensus.methods.resampling import KeptDraws, Progress
+from evaluation.consensus.methods.scale import (
+    FEWEST_ANSWERERS,
+    FEWEST_QUESTIONS,
+    groups_of,
+    ranks_within,
+)
+from evaluation.consensus.methods.score_intervals import as_grades
+from evaluation.consensus.methods.votes import usable
+from evaluation.grading.remedies.methods.bystanders import Bystanders
+from evaluation.grading.remedies.methods.units import Units
+from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
+from evaluation.methods.grams import Vectors
+
+EXCLUDED = "excluded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedPart(Fitted):
+    """A fit in which some answers do not vote.
+
+    Attributes
+    ----------
+    voters : the fit of the units. units : who votes.
+    asked : (V,) codes, among all questions, of the voters' questions.
+    others : input rows that do not vote as their worker's own. bystanders : these, in this order.
+    """
+
+    voters: FittedCrowd
+    units: Units
+    asked: Integers
+    others: Integers
+    bystanders: Bystanders
+
+    @property
+    def crowd(self) -> FittedCrowd:
+        """The units."""
+        return self.voters
+
+    @property
+    def out_of_ranking(self) -> list[str | None]:
+        """(M,) "excluded" for those who are."""
+        return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
+
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers of the voters; NaN where nobody voted.
+
+        Sparse ones are zero there.
+        """
+        found = self.voters.exemplars()
+        if sparse.issparse(found):
+            ones = np.ones(len(self.asked))
+            shape = (len(self.questions), len(self.asked))
+            to_questions = sparse.csr_array((ones, (self.asked, np.arange(len(ones)))), shape=shape)
+            return sparse.csr_array(to_questions @ found)
+        return self._of_questions(np.asarray(found), np.nan)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers that produced raw."""
+        return self._merged(self.voters.scores, self.voters.previous)
+
+    @cached_property
+    def final_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the final weights."""
+        return self._merged(self.voters.final_scores, self.voters.votes[:, None])
+
+    @cached_property
+    def leave_one_out_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the others, with the final weights."""
+        return self._merged(self.voters.leave_one_out_scores, self.voters.votes[:, None])
+
+    @cached_property
+    def nearest(self) -> Integers:
+        """(Q,) row of the voting answer nearest to each exemplary answer, -1 for none."""
+        return self._of_questions(self.units.rows[self.voters.nearest], -1)
+
+    @cached_property
+    def dispersion(self) -> Floats:
+        """(Q,) 0 where all answers that vote on a question agree; NaN where none does."""
+        return self._of_questions(self.voters.dispersion, np.nan)
+
+    def _of_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
+        return _placed(values, self.asked, len(self.questions), missing)
+
+    def _merged(self, of_voters: Floats, votes: Floats) -> Floats:
+        out = _placed(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
+        # The medoids' rows are among these: as a member's answer each is compared with the others.
+        out[self.others] = self.bystanders.similarity(votes)[:, 0]
+        return out
+
+
+def fit_part(
+    aqer: AQER,
+    vectors: ArrayLike | Vectors,
+    workers: ArrayLike,
+    questions: ArrayLike,
+    initial_scores: ArrayLike | None = None,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+    *,
+    units: Units,
+    group_vote: float = 0.25,
+    electorate: Electorate = EVERYBODY,
+    camps: ArrayLike | None = None,
+) -> AQER:
+    """Grade all workers by the exemplary answers of those who vote; returns `aqer`, fitted.
+
+    The voters are graded exactly as if the others had not answered. An excluded worker has a raw
+    score against their exemplary answers, weight 0, and neither grade nor rank. A group of copies
+    is one unit: its medoid answers vote with `group_vote` times what a single worker of its grade
+    has, it is left out as one, and it has no part in the minimum and maximum of the grades; its
+    members are scored by their own answers against the exemplary answers of the other units, their
+    grades clipped to 0..1.
+
+    What is learned is a `FittedPart`: as that of `AQER.fit` over all workers and answers, with
+    these differences: `weights_` of a group's members are its weight in equal parts, so that all
+    sum to 1; `exemplars`, `ceiling_`, the iterations and what models are compared with are those of
+    the voters; `scores_` of answers without a vote are those to others' exemplary answers, NaN
+    where there is none; `n_workers_of_question_` counts units, 0 where nobody votes.
+
+    Parameters
+    ----------
+    units : who votes, by codes of workers in order of first appearance.
+    group_vote : the share of a vote that a group has, above 0 and at most 1.
+    electorate : over the units.
+
+    The others, and what is raised, are as in `AQER.fit`.
+    """
+    if not 0 < group_vote <= 1:
+        raise ValueError(f"group_vote must be above 0 and at most 1, got {group_vote}")
+    x = usable(vectors, unit_length=aqer.unit_length)
+    labels, rows = np.asarray(questions), units.rows
+    in_camps = None if camps is None else codes_of(camps)[0]
+    of_units = {name: getattr(aqer, name) for name in inspect.signature(AQER).parameters}
+    voters = AQER(**{**of_units, "unit_length": False}).fit(
+        x[rows],
+        units.unit,
+        labels[rows],
+        None if initial_scores is None else np.asarray(initial_scores)[rows],
+        progress,
+        kept,
+        electorate=units.electorate(group_vote, electorate),
+        camps=None if in_camps is None else in_camps[rows],
+    )
+    aqer.fitted_ = _with_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
+    return aqer
+
+
+def _with_bystanders(
+    voters: FittedCrowd,
+    units: Units,
+    vectors: Vectors,
+    workers: ArrayLike,
+    labels: NDArray[np.generic],
+    camps: Integers | None,
+) -> FittedPart:
+    """Return what the voters have, each at its worker's place, and what the others come to."""
+    worker, worker_labels = codes_of(workers)
+    asked_codes, questions = codes_of(labels)
+    m = len(worker_labels)
+    place = {label: code for code, label in enumerate(questions.tolist())}
+    asked = np.array([place[label] for label in voters.questions.tolist()], dtype=np.int64)
+    of_voters = {label: code for code, label in enumerate(voters.questions.tolist())}
+    question = np.array([of_voters.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    shared = voters.n_workers_of_question >= FEWEST_ANSWERERS
+    usual = (question >= 0) & shared[question]
+    supported = np.bincount(worker, usual, m) >= FEWEST_QUESTIONS
+    unit, excluded = units.of_worker, units.excluded
+    size = np.bincount(unit[~excluded], minlength=units.n_units)
+    voting = ~excluded & (size[unit] == 1)
+    others = np.flatnonzero(~voting[worker])
+    who, codes = codes_of(worker[others])
+    at = codes.astype(np.int64)
+    bystanders = Bystanders(
+        voters,
+        vectors,
+        units.rows,
+        others,
+        who,
+        question[others],
+        unit[worker[others]],
+        camps,
+    )
+    found = bystanders.scores()
+
+    def joined(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+        out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
+        out[voting], out[at] = of_units[unit[voting]], of_others
+        return out
+
+    raw = joined(voters.raw, found.raw)
+    low, high = joined(voters.raw_low, found.low), joined(voters.raw_high, found.high)
+    reasons = (np.array(part, dtype=object) for part in (voters.interval_reasons, found.reasons))
+    drawn_raw = None
+    if voters.drawn_raw is not None and found.drawn is not None:
+        drawn_raw = joined(voters.drawn_raw, found.drawn)
+    grades = grade_low = grade_high = np.full(m, np.nan)
+    if voters.ranked:
+        on_scale = np.where(voting, raw, np.nan)
+        grades, grade_low, grade_high = (
+            np.where(excluded, np.nan, values)
+            for values in (
+                grades_of(raw[:, None], voting[:, None])[:, 0],
+                as_grades(low, on_scale),
+                as_grades(high, on_scale),
+            )
+        )
+    weights = voters.weights / np.maximum(size, 1)
+    among = supported & ~excluded & (voters.reason != DISCONNECTED)
+    cells = Cells.from_codes(worker, asked_codes, m, len(questions))
+    groups = groups_of(cells, ~excluded)
+    return FittedPart(
+        workers=worker_labels,
+        questions=questions,
+        n_answers=np.bincount(worker, minlength=m).astype(np.int64),
+        n_workers_of_question=_placed(voters.n_workers_of_question, asked, len(questions), 0),
+        supported=supported,
+        raw=raw,
+        grades=grades,
+        weights=np.where(excluded, 0.0, weights[unit]),
+        ranks=ranks_within(grades, among, groups),
+        groups=groups,
+        raw_low=low,
+        raw_high=high,
+        grade_low=grade_low,
+        grade_high=grade_high,
+        interval_reasons=joined(*reasons).tolist(),
+        drawn_raw=drawn_raw,
+        history=voters.history.of_members(unit),
+        trace=voters.trace,
+        converged=voters.converged,
+        reason=voters.reason,
+        voters=voters,
+        units=units,
+        asked=asked,
+        others=others,
+        bystanders=bystanders,
+    )
+
+
+def _placed(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
+    """Return (n, ...) with `values` at their places, `missing` elsewhere."""
+    out = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
+    out[at] = values
+    return out

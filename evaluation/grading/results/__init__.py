@@ -1,0 +1,1 @@
+"""Results of a grading: reports, charts, pages and REST."""

@@ -1,0 +1,178 @@
+"""The alarms of a run: what rang, on whom, and the texts side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.web.paging import BadCursorError, Page
+from annotations.web.query import parse_public_id
+from annotations.web.rest.paging import build_page_body, build_slice_body, read_limit, read_start
+from annotations.web.rest.serializers import build_serializer
+from evaluation.grading.alarms.report import (
+    AlarmEntry,
+    AlarmsReport,
+    Became,
+    Check,
+    alarms_report,
+    outcomes_report,
+)
+from evaluation.grading.results.report.alarm_evidence import Exhibit, alarm_evidence
+from evaluation.grading.results.report.questions import QuestionRow, question_rows
+from evaluation.grading.results.report.workers import WorkerRow
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.models import Alarm, Run
+from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+
+AlarmEntrySerializer = build_serializer(AlarmEntry, "title", "measured")
+AlarmAlone = build_serializer(AlarmEntry, "title", "measured", without=("workers", "questions"))
+AboutAlarms = build_serializer(AlarmsReport, without=("alarms", "checks"))
+BecameSerializer = build_serializer(Became, "title")
+CheckSerializer = build_serializer(
+    Check, "title", "measured", "why", "result", "result_word", "needed"
+)
+WorkerRowSerializer = build_serializer(WorkerRow)
+QuestionRowSerializer = build_serializer(QuestionRow)
+ROWS = {"workers": WorkerRowSerializer, "questions": QuestionRowSerializer}
+"""The lists of a run's workers and questions."""
+FIRST = (
+    "An alarm's `workers` and `questions` are the first six; `n_workers` and `n_questions` count "
+    "them."
+)
+
+
+class AlarmEntriesSerializer(PageSerializer):
+    """Alarms, worst first; each with the first of its workers and questions."""
+
+    results = AlarmEntrySerializer(many=True)
+
+
+class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
+    """What rang in a run, and what was looked at without ringing."""
+
+    checks = CheckSerializer(many=True)
+    outcomes = BecameSerializer(many=True)
+    alarms = AlarmEntriesSerializer()
+
+
+class AlarmWorkersSerializer(PageSerializer):
+    """The workers that an alarm names, best grade first."""
+
+    results = WorkerRowSerializer(many=True)
+
+
+class AlarmQuestionsSerializer(PageSerializer):
+    """The questions that an alarm names, in their order."""
+
+    results = QuestionRowSerializer(many=True)
+
+
+class PairsSerializer(PageSerializer):
+    """Answers to the same question side by side."""
+
+    results = build_serializer(Exhibit)(many=True)
+
+
+class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
+    """An alarm with its evidence."""
+
+    workers = AlarmWorkersSerializer()
+    questions = AlarmQuestionsSerializer()
+    n_pairs = serializers.IntegerField()
+    pairs = PairsSerializer()
+
+
+@extend_schema(tags=["results"])
+class AlarmViewSet(GradingViewSet):
+    """Alarms; they reject nobody."""
+
+    @extend_schema(
+        operation_id="results_alarms",
+        summary="List the alarms, worst first",
+        description=f"`looked` is false for runs that are older than alarms. {FIRST} `checks` are "
+        "the statistics of the whole crowd; the `result` of each is `good`, `problem`, "
+        "`not_enough_data` (with the number `needed`) or `not_applicable`. `counts` counts alarms "
+        "by severity. `answered` alarms are taken care of by a remedy of this run, as `outcome` "
+        "says. `outcomes` tell what became of each alarm after the remedies, and of those of the "
+        "run that this one was made from, which had more: these have no `place` here. [] where "
+        "nothing was to be remedied.",
+        parameters=[
+            OpenApiParameter("worker", UUID, description="Only those that name this worker."),
+            OpenApiParameter("question", UUID, description="Only those that name this question."),
+            CURSOR,
+            LIMIT,
+        ],
+        responses=AlarmsReportSerializer,
+    )
+    def alarms(self, request: Request, run_id: Any) -> Response:
+        """Return a page of alarms, and what was looked at."""
+        run = self.done(request, run_id)
+        start, limit = read_start(request, "alarms"), read_limit(request)
+        worker, question = (
+            parse_public_id(request.query_params, "worker"),
+            parse_public_id(request.query_params, "question"),
+        )
+        report = alarms_report(run, worker, question, most=limit, skip=start)
+        rows = AlarmEntrySerializer(report.alarms, many=True).data
+        became = outcomes_report(run)
+        return Response(
+            {
+                **AboutAlarms(report).data,
+                "checks": CheckSerializer(report.checks, many=True).data,
+                "outcomes": BecameSerializer(became.rows if became else [], many=True).data,
+                "alarms": build_slice_body(request, "alarms", rows, start, report.n),
+            }
+        )
+
+    @extend_schema(
+        operation_id="results_alarm",
+        summary="Read an alarm with the texts that it rests on",
+        description="`cursor` and `limit` are those of `pairs`; keep the limit while you follow "
+        "`next`. Workers and questions are first pages: their `next` leads into the lists of "
+        "those that the alarm names. `right` is null where an answer stands alone or the other "
+        "was withdrawn. In a pair, `is_named` tells the workers whom the alarm is about.",
+        parameters=[CURSOR, LIMIT],
+        responses=AlarmSerializer,
+    )
+    def alarm(self, request: Request, run_id: Any, place: int) -> Response:
+        """Return the alarm, whom and what it names, and a page of its pairs."""
+        run = self.done(request, run_id)
+        limit = read_limit(request)
+        # A cursor stands behind so many pairs: with another limit it is no page's.
+        start = read_start(request, "pairs")
+        if start % limit:
+            raise BadCursorError
+        evidence = alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
+        if evidence is None:
+            raise Http404
+        key = Alarm.objects.values_list("pk", flat=True).get(run=run, place=place)
+        questions = question_rows(run, size=limit, alarm=key)
+        pairs = build_serializer(Exhibit)(evidence.exhibits, many=True).data
+        return Response(
+            {
+                **AlarmAlone(evidence.alarm).data,
+                "workers": _first_page(request, run, place, "workers", evidence.workers),
+                "questions": _first_page(request, run, place, "questions", questions),
+                "n_pairs": evidence.n_exhibits,
+                "pairs": build_slice_body(request, "pairs", pairs, start, evidence.n_exhibits),
+            }
+        )
+
+
+def _first_page(
+    request: Request, run: Run, place: int, name: str, page: Page[Any]
+) -> dict[str, Any]:
+    """Return rows whose next page is one of the list of all workers or questions."""
+    body = build_page_body(request, ROWS[name](page.rows, many=True).data, None)
+    if page.next is not None:
+        address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})
+        query = f"?alarm={place}&limit={read_limit(request)}&cursor={page.next}"
+        body["next"] = request.build_absolute_uri(address + query)
+    return body

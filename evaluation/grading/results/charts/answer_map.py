@@ -1,0 +1,242 @@
+"""The answers to a question as a map: dots by likeness, the consensus, and how it moved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from annotations.web.texts import shorten_text
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import three_digits
+from evaluation.charts.svg import Drawing, fitting, width_of
+from evaluation.grading.results.report.answer_map import AnswerMap, MapAnswer, Place
+
+TIP = 300
+# Radius of an equal vote, and of the greatest and the least dot.
+EQUAL, GREATEST, LEAST = 7.0, 17.0, 2.2
+GRADES = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
+LEGEND = 40.0
+# Below this share of the differences a map hardly says anything.
+LITTLE = 0.05
+LITTLE_HELD = "That is little: choose the directions of this question alone above."
+RESULT = "This is the result."
+"""The end of the caption of the last iteration."""
+MARGIN = 22.0
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Places of vectors onto places of a picture, equally long in both directions."""
+
+    scale: float
+    middle: Place
+    centre: Place
+
+    def __call__(self, place: Place) -> Place:
+        """Return the place in the picture."""
+        return (
+            self.centre[0] + (place[0] - self.middle[0]) * self.scale,
+            self.centre[1] - (place[1] - self.middle[1]) * self.scale,
+        )
+
+
+def map_chart(
+    answers: AnswerMap, at: int | None = None, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the map as it is at one of the shown iterations (by default the last)."""
+    last = len(answers.iterations) - 1
+    at = last if at is None else min(max(at, 0), last)
+    most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
+    unit = min(EQUAL, GREATEST / math.sqrt(most)) if most > 0 else EQUAL
+
+    def draw(width: float) -> Drawing:
+        size = unit if width > 600 else unit * 0.7
+        floor = 520.0 if width > 600 else 320.0
+        legend = LEGEND if width > 600 else LEGEND + 60
+        description = (
+            f"{len(answers.answers)} workers' answers and {len(answers.models)} models' answers by "
+            f"likeness, with the consensus at iteration {answers.iterations[at]}"
+        )
+        drawing = Drawing(width, floor + legend, "Map of the answers", description)
+        plane = _plane(answers, width, floor)
+        drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
+        drawing.path([plane(place) for place in answers.path], "path")
+        # Great dots behind small ones, or they would hide them.
+        for answer in sorted(answers.answers, key=lambda one: -_vote(one, at)):
+            _draw_answer(drawing, answer, plane, size, at, link(answer.worker))
+        for model in answers.models:
+            drawing.mark(_tip(model.name, [f"score {three_digits(model.score)}"], model.text))
+            drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
+            drawing.end_mark()
+        _draw_consensus(drawing, answers, plane, at)
+        _draw_legend(drawing, width, floor, size, bool(answers.models))
+        return drawing
+
+    return Chart(
+        name="map",
+        title="The answers as a map",
+        explanation=(
+            "Answers that mean about the same lie close together. The bigger a dot, the more its "
+            "worker's answers count; the more it stands out, the better the grade. The star is "
+            "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
+            "models' answers, which never count. Point at one, touch it, or use the arrow keys."
+        ),
+        draw=draw,
+        note=" ".join(notes(answers)),
+    )
+
+
+def notes(answers: AnswerMap) -> list[str]:
+    """Return what the map shows and what it does not, a sentence each."""
+    if answers.share is None:
+        found = ["All answers to this question have the same vector."]
+    else:
+        found = [
+            f"A map cannot show everything: these two directions hold {_percent(answers.share)} of "
+            "the differences between the answers to this question"
+            + (
+                ", and are the same for every question of the run."
+                if answers.axes == "run"
+                else ", the most that two directions can, and are this question's own."
+            )
+        ]
+        found.append(
+            "What lies far apart is unlike; what lies close may still differ in what is not shown."
+        )
+        if answers.axes == "run" and answers.share < LITTLE:
+            found.append(LITTLE_HELD)
+    if answers.similarity == "euclidean":
+        found.append("The run compares by distance, of which the distances here are shadows.")
+    elif answers.unit_length:
+        found.append("All vectors have the same length, as if on a sphere, and this is its shadow.")
+    else:
+        found.append(
+            "Vectors differ in length, which moves them on the map, but the score looks at their "
+            "directions only."
+        )
+    if not answers.is_mean:
+        found.append(
+            "The star is the weighted mean of all answers; the run's own consensus is another, "
+            "such as the majority of words or the mean of the largest camp."
+        )
+    left_out = answers.n_answers - len(answers.answers)
+    if left_out > 0:
+        found.append(
+            f"Of {answers.n_answers:,} answers those nearest to the consensus and farthest from it "
+            f"are shown, {len(answers.answers)} in all; the star counts all of them."
+        )
+    if answers.n_models > len(answers.models):
+        found.append(f"The {len(answers.models)} best of {answers.n_models} models are shown.")
+    return found
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < 0.01 else f"{share:.0%}"
+
+
+def captions(answers: AnswerMap) -> list[str]:
+    """Return what each iteration's picture is, in words."""
+    last = answers.iterations[-1]
+    words = []
+    for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
+        if iteration == 0:
+            text = "Start: every answer counts equally, and there are no grades yet."
+        else:
+            how = f"moved by {moved:.3f}" if moved >= 0.0005 else "hardly moved any more"
+            text = f"Iteration {iteration} of {last}: the consensus {how}."
+        words.append(text if iteration != last or not last else f"{text} {RESULT}")
+    return words
+
+
+def _draw_answer(
+    drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
+) -> None:
+    lines = [f"score {three_digits(answer.score)}"]
+    if answer.grades[-1] is not None:
+        lines.insert(0, f"grade {three_digits(answer.grades[-1])}")
+    data = {}
+    if answer.votes is not None:
+        data = {
+            "radii": " ".join(f"{_radius(vote, size):.1f}" for vote in answer.votes),
+            "grades": " ".join(_shade(grade) for grade in answer.grades),
+        }
+    drawing.mark(_tip(answer.name, lines, answer.text), link, data)
+    radius = _radius(_vote(answer, at), size)
+    drawing.dot(*plane(answer.place), f"grade-{_shade(answer.grades[at])}", radius)
+    drawing.end_mark()
+
+
+def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int) -> None:
+    places = [plane(place) for place in answers.path]
+    x, y = places[at]
+    path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
+    drawing.mark("the consensus (synthetic exemplary answer)", data={"path": path})
+    drawing.star(x, y, "consensus", 10)
+    drawing.end_mark()
+
+
+def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
+    x, y = 8.0, floor + 24
+
+    def room(words: str) -> float:
+        nonlocal x, y
+        wanted = 16 + width_of(words) + 12
+        if x + wanted > width:
+            x, y = 8.0, y + 22
+        start, x = x, x + wanted
+        return start
+
+    for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
+        words = f"grade {words}" if shade == 0 else words
+        start = room(words)
+        drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
+        drawing.text(start + 18, y, words, "faint")
+    for words in ("consensus", "its way here", *(["model"] if models else [])):
+        start = room(words)
+        if words == "model":
+            drawing.diamond(start + 7, y - 4, "dot-model")
+        elif words == "consensus":
+            drawing.star(start + 7, y - 4, "consensus", 8)
+        else:
+            drawing.line(start, y - 4, start + 14, y - 4, "path")
+        drawing.text(start + 18, y, words, "faint")
+    start = room("an equal vote")
+    drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
+    drawing.text(start + 18, y, fitting("an equal vote", width), "faint")
+
+
+def _plane(answers: AnswerMap, width: float, floor: float) -> Plane:
+    places = [
+        *(answer.place for answer in answers.answers),
+        *(model.place for model in answers.models),
+        *answers.path,
+    ]
+    xs, ys = [place[0] for place in places], [place[1] for place in places]
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    room = (width - 2 * MARGIN, floor - 2 * MARGIN)
+    scales = [a / b for a, b in zip(room, (wide, high), strict=True) if b > 0]
+    return Plane(
+        scale=min(scales, default=1.0),
+        middle=((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2),
+        centre=(width / 2, floor / 2),
+    )
+
+
+def _vote(answer: MapAnswer, at: int) -> float:
+    return 1.0 if answer.votes is None else answer.votes[at]
+
+
+def _radius(vote: float, size: float) -> float:
+    """The area of a dot is its weight, but for the least ones, which could not be seen."""
+    return max(LEAST, size * math.sqrt(max(vote, 0.0)))
+
+
+def _shade(grade: float | None) -> str:
+    return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
+
+
+def _tip(name: str, lines: list[str], text: str) -> str:
+    cut = shorten_text(text, TIP)
+    return "\n".join([f"{name}: {', '.join(lines)}", cut])

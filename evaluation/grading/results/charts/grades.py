@@ -1,0 +1,120 @@
+"""Workers' grades with their intervals, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import NAMED, Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import Scale, interval, three_digits
+from evaluation.charts.svg import Drawing
+from evaluation.grading.results.report.workers import WorkerRow
+
+MOST = 200
+
+
+def grades_chart(
+    workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the picture of at most 200 workers out of `n_workers`, in the order given."""
+    shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
+    rows = [
+        Row(
+            name=worker.name,
+            value=worker.grade.value,
+            low=worker.grade.low,
+            high=worker.grade.high,
+            tip=_tip(worker),
+            link=link(worker.worker),
+            look="" if worker.supported else "-weak",
+        )
+        for worker in shown
+    ]
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"{len(rows)} workers, best grade first, with 95% intervals"
+        drawing = Drawing(width, layout.height, "Grades", description)
+        scale = Scale(0.0, 1.0, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="grades",
+        title="Who agrees with the crowd's best answer",
+        explanation=(
+            "A dot is a worker's grade, the line through it the 95% interval: where the grade "
+            "would probably be with other questions of this kind. Workers whose lines overlap a "
+            "lot cannot be told apart. Hollow grey dots have too few answers to be ranked."
+        ),
+        draw=draw,
+        note=_note(len(rows), n_workers),
+    )
+
+
+def ranks_chart(
+    workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart | None:
+    """Return the picture of the ranks and their intervals; None where no rank has one."""
+    shown = [worker for worker in workers if worker.rank is not None][:MOST]
+    if not any(worker.rank_interval for worker in shown):
+        return None
+    rows = [
+        Row(
+            name=worker.name,
+            value=worker.rank,
+            low=worker.rank_low,
+            high=worker.rank_high,
+            tip=f"{worker.name}\nrank {worker.rank}, interval {worker.rank_interval or 'unknown'}",
+            link=link(worker.worker),
+        )
+        for worker in shown
+    ]
+    last = max(max(row.value or 1, row.high or 1) for row in rows)
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"{len(rows)} workers, best rank first, with 95% intervals"
+        drawing = Drawing(width, layout.height, "Ranks", description)
+        scale = Scale(1.0, max(2.0, last), layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "rank: 1 is the best")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="ranks",
+        title="How sure the order is",
+        explanation=(
+            "A dot is a worker's rank, the line the ranks the worker would probably have with "
+            "other questions of this kind. Where lines cover each other the order is chance: pay "
+            "or choose by groups of ranks, not by single places."
+        ),
+        draw=draw,
+        note=_note(len(rows), n_workers),
+    )
+
+
+def _note(n_shown: int, n_workers: int) -> str:
+    notes = []
+    if n_shown > NAMED:
+        notes.append("Point at a line, or touch it, to see whose it is.")
+    if n_workers > n_shown:
+        notes.append(
+            f"The picture shows the first {n_shown} of {n_workers:,} workers; "
+            "the table and the CSV file have all."
+        )
+    return " ".join(notes)
+
+
+def _tip(worker: WorkerRow) -> str:
+    rank = f"rank {worker.rank}" if worker.rank else "not ranked: too few answers"
+    return "\n".join(
+        [
+            worker.name,
+            f"grade {three_digits(worker.grade.value)}, "
+            f"interval {interval(worker.grade.low, worker.grade.high, 'unknown')}",
+            f"{rank}, {worker.n_answers} answers",
+        ]
+    )

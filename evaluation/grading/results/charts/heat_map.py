@@ -1,0 +1,250 @@
+"""Workers by questions as coloured fields: an overview of groups, or a block answer by answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
+from evaluation.charts.scales import three_digits
+from evaluation.charts.svg import Drawing, width_of
+from evaluation.grading.results.report.heat_map import COLUMNS, ROWS, HeatBlock, HeatOverview
+
+SHADES = 7
+LEGEND = 30.0
+NAMES = 130.0
+
+
+@dataclass(frozen=True)
+class Shades:
+    """Numbers to colours: below the first bound dark blue, from the last on yellow.
+
+    The colours grow lighter step by step, so they are in order without hues too; they are the same
+    on light pages and on dark ones. `names` are what each colour means, where the bounds
+    themselves do not say it.
+    """
+
+    bounds: Sequence[float]
+    names: Sequence[str] = ()
+
+    def __call__(self, score: float) -> str:
+        """Return the look of a field."""
+        return self.look(sum(score >= bound for bound in self.bounds))
+
+    def look(self, step: int) -> str:
+        """Return the look of the numbers above so many bounds; few bounds span all colours."""
+        return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
+
+    @property
+    def words(self) -> list[str]:
+        """What each colour means."""
+        if self.names:
+            return list(self.names)
+        if not self.bounds:
+            return ["all alike"]
+        digits = 2 if len({round(bound, 2) for bound in self.bounds}) == len(self.bounds) else 4
+        names = [f"{bound:.{digits}f}" for bound in self.bounds]
+        between = [f"to {high}" for high in names[1:]]
+        return [f"below {names[0]}", *between, f"{names[-1]} and more"]
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Each look with what it means, lowest first."""
+        return [(self.look(step), words) for step, words in enumerate(self.words)]
+
+
+def shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
+    """Return the colours: each is for about as many answers as another one.
+
+    Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
+    of the whole run, so that blocks of it can be compared; without them they are of `scores`.
+    """
+    found = list(quantiles)
+    if not found and len(scores):
+        found = np.quantile(scores, [step / SHADES for step in range(1, SHADES)]).tolist()
+    rounded = sorted({round(bound, 2) for bound in found})
+    if len(rounded) < 3:  # hardly any spread to two digits
+        rounded = sorted(set(found))
+    # The least number of all cannot be below itself.
+    lowest = min(scores, default=0.0)
+    return Shades([bound for bound in rounded if quantiles or bound > lowest])
+
+
+def block_chart(
+    block: HeatBlock,
+    quantiles: Sequence[float] = (),
+    worker_link: Callable[[UUID], str] = lambda _: "",
+) -> Chart:
+    """Return the picture of a block, a field for each worker and question."""
+    scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
+    colours = shades(scores, quantiles)
+
+    def draw(width: float) -> Drawing:
+        narrow = width <= 600
+        left = 84.0 if narrow else NAMES
+        wide = min((width - left - 4) / max(1, len(block.questions)), 44.0)
+        high = 15.0 if narrow else 19.0
+        longest = max((width_of(question.name) for question in block.questions), default=0)
+        top = min(longest, NAMES) + 12
+        floor = top + high * len(block.workers)
+        drawing = Drawing(
+            width,
+            floor + legend_height(colours, width),
+            "Workers by questions",
+            f"{len(block.workers)} workers and {len(block.questions)} questions",
+        )
+        drawing.root.set("data-columns", str(len(block.questions)))
+        columns = labels([question.name for question in block.questions], NAMES)
+        for at, question in enumerate(block.questions):
+            x, full = left + (at + 0.5) * wide + 4, question.name
+            drawing.text(x, top - 6, columns[at], "label", size=11, turned=True, full=full)
+        people = labels([worker.name for worker in block.workers], left - 8, 11)
+        for at, worker in enumerate(block.workers):
+            y = top + at * high
+            middle = y + high / 2 + 4
+            drawing.text(left - 6, middle, people[at], "label", "end", 11, full=worker.name)
+            for column, (question, cell) in enumerate(
+                zip(block.questions, block.cells[at], strict=True)
+            ):
+                x = left + column * wide
+                what = f"{worker.name} on {question.name}"
+                if cell is None:
+                    drawing.mark(f"{what}\nno answer")
+                    drawing.rectangle(x, y, wide - 1, high - 1, "missing")
+                    drawing.line(
+                        x + wide * 0.35,
+                        y + high * 0.65,
+                        x + wide * 0.6,
+                        y + high * 0.3,
+                        "faint-line",
+                    )
+                else:
+                    drawing.mark(
+                        f"{what}: {three_digits(cell.score, 'nobody else answered')}\n{cell.text}",
+                        worker_link(worker.worker),
+                    )
+                    look = "missing" if cell.score is None else colours(cell.score)
+                    drawing.rectangle(x, y, wide - 1, high - 1, look)
+                drawing.end_mark()
+        draw_legend(drawing, colours, floor, missing="no answer")
+        return drawing
+
+    return Chart(
+        name="heat-block",
+        title="Who answered what how well",
+        explanation=(
+            "A row is a worker (best grade on top), a column a question (easiest on the left), a "
+            "field the likeness of the answer to the consensus of the others: yellow is near, dark "
+            "blue far. A blue row is a worker who disagrees everywhere, a blue column a question "
+            "that divides the crowd. Empty fields have no answer."
+        ),
+        draw=draw,
+        note=""
+        if block.is_whole
+        else (
+            f"Workers {block.first_worker + 1:,} to {block.first_worker + len(block.workers):,} of "
+            f"{block.n_workers:,}, questions {block.first_question + 1:,} to "
+            f"{block.first_question + len(block.questions):,} of {block.n_questions:,}; the CSV "
+            "file has all."
+        ),
+    )
+
+
+def overview_chart(
+    overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
+) -> Chart:
+    """Return the picture of the groups; `link` leads from a worker and a question to a block."""
+    rows, columns = len(overview.workers_to), len(overview.questions_to)
+    colours = overview_shades(overview)
+
+    def draw(width: float) -> Drawing:
+        left, top = 8.0, 26.0
+        wide = (width - left - 4) / max(1, columns)
+        high = min(wide, 14.0)
+        floor = top + high * rows
+        drawing = Drawing(
+            width,
+            floor + legend_height(colours, width),
+            "Workers by questions",
+            f"{rows} groups of workers and {columns} groups of questions",
+        )
+        drawing.root.set("data-columns", str(columns))
+        drawing.text(left, 16, "easiest questions", "faint")
+        drawing.text(width - 4, 16, "hardest questions", "faint", "end")
+        for row in range(rows):
+            for column in range(columns):
+                x, y = left + column * wide, top + row * high
+                _draw_group(drawing, overview, (row, column), colours, link)
+                mean = overview.means[row][column]
+                look = "missing" if mean is None else colours(mean)
+                drawing.rectangle(x, y, wide - 0.5, high - 0.5, look)
+                drawing.end_mark()
+        draw_legend(drawing, colours, floor, missing="no answers")
+        return drawing
+
+    return Chart(
+        name="heat-map",
+        title="The whole run at a glance",
+        explanation=(
+            "Best workers on top, worst at the bottom; easiest questions on the left, hardest on "
+            "the right. A field is the mean likeness of the answers of some neighbouring workers "
+            "to some neighbouring questions: yellow is near to the consensus, dark blue far."
+        ),
+        draw=draw,
+        note=(
+            f"{overview.workers_to[-1]:,} workers in {rows} groups and "
+            f"{overview.questions_to[-1]:,} questions in {columns} groups."
+        ),
+    )
+
+
+def overview_shades(overview: HeatOverview) -> Shades:
+    """Return the colours of the groups, by their own means."""
+    return shades([mean for row in overview.means for mean in row if mean is not None])
+
+
+def _draw_group(
+    drawing: Drawing,
+    overview: HeatOverview,
+    at: tuple[int, int],
+    colours: Shades,
+    link: Callable[[int, int], str],
+) -> None:
+    row, column = at
+    worker = overview.workers_to[row - 1] if row else 0
+    question = overview.questions_to[column - 1] if column else 0
+    mean, count = overview.means[row][column], overview.counts[row][column]
+    tip = (
+        f"workers {worker + 1:,} to {overview.workers_to[row]:,}, "
+        f"questions {question + 1:,} to {overview.questions_to[column]:,}\n"
+        f"mean {three_digits(mean, 'unknown')} of {count:,} answers"
+    )
+    drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
+
+
+def _places(colours: Shades, width: float, missing: str) -> list[tuple[float, int, str, str]]:
+    places, x, row = [], 8.0, 0
+    for look, words in [*colours.legend, ("missing", missing)]:
+        wanted = 20 + width_of(words) + 10
+        if x + wanted > width and x > 8:
+            x, row = 8.0, row + 1
+        places.append((x, row, look, words))
+        x += wanted
+    return places
+
+
+def legend_height(colours: Shades, width: float) -> float:
+    """Return the room that `draw_legend` takes."""
+    return LEGEND + 20 * _places(colours, width, "no answers")[-1][1] + 6
+
+
+def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
+    """Draw what each colour means below `floor`; `missing` is what a field without one means."""
+    for x, row, look, words in _places(colours, drawing.width, missing):
+        y = floor + 12 + row * 20
+        drawing.rectangle(x, y, 13, 13, look)
+        drawing.text(x + 19, y + 11, words, "faint")

@@ -1,0 +1,60 @@
+"""A worker's answers by question, each compared with the consensus of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from annotations.web.texts import shorten_text
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import around, three_digits
+from evaluation.charts.svg import Drawing
+from evaluation.grading.results.report.worker import WorkerAnswer
+
+TIP = 300
+
+
+def worker_chart(
+    answers: Sequence[WorkerAnswer], mean: float | None, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the picture of the answers that have a leave-one-out score, in the order given."""
+    rows = [
+        Row(
+            name=answer.question_name,
+            value=answer.score_leave_one_out,
+            low=None,
+            high=None,
+            tip=_tip(answer),
+            link=link(answer.question),
+        )
+        for answer in answers
+        if answer.score_leave_one_out is not None
+    ]
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"Scores of {len(rows)} answers"
+        drawing = Drawing(width, layout.height, "Answers by question", description)
+        scale = around([*(row.value for row in rows), mean], layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "similarity to the consensus of the others")
+        if mean is not None:
+            drawing.line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="scores",
+        title="Where this worker agrees with the others, and where not",
+        explanation=(
+            "A dot further left is an answer that differs more from what the others said to this "
+            "question. The dotted line is the worker's mean. Different is not always wrong: read "
+            "the answer beside the nearest one below."
+        ),
+        draw=draw,
+    )
+
+
+def _tip(answer: WorkerAnswer) -> str:
+    text = shorten_text(answer.text, TIP)
+    return f"{answer.question_name}: {three_digits(answer.score_leave_one_out)}\n{text}"

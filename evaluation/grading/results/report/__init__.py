@@ -1,0 +1,1 @@
+"""Results of a grading as plain records, read from the database."""

@@ -1,0 +1,221 @@
+"""The map of a question: its answers in two dimensions, and how the consensus moved among them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+
+from annotations.web.paging import Page
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.grading.results.report.question import (
+    QuestionInRun,
+    kept_of_worker,
+    question_in_run,
+)
+from evaluation.grading.summary import MapAbout, summary_of
+from evaluation.models import AnswerScore, Run
+
+Axes = Literal["question", "run"]
+Place = tuple[float, float]
+
+# Answers shown; of more, the nearest to the consensus and the farthest from it.
+NEAREST_SHOWN, FARTHEST_SHOWN = 150, 50
+MODELS_SHOWN = 30
+# Iterations shown; of more, the first ones, the last, and some between.
+ITERATIONS_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class MapAnswer:
+    """A worker's answer on the map.
+
+    Attributes
+    ----------
+    place : x and y in the units of the vectors. score : similarity to the consensus.
+    votes : the worker's voting weight at each shown iteration, in shares of an equal vote (1 is
+        as much as everybody at the start); None where the run kept none.
+    grades : the grade at each shown iteration, None before there are grades.
+    """
+
+    worker: UUID
+    name: str
+    text: str
+    place: Place
+    score: float | None
+    votes: list[float] | None
+    grades: list[float | None]
+
+
+@dataclass(frozen=True)
+class MapModel:
+    """A model's answer on the map; it never votes."""
+
+    name: str
+    text: str
+    place: Place
+    score: float | None
+
+
+@dataclass(frozen=True)
+class AnswerMap:
+    """The answers to a question, laid out by the likeness of their vectors.
+
+    Attributes
+    ----------
+    axes : "run": one pair of axes for all questions; "question": this question's own.
+    share : part (0 to 1) of the differences between this question's answers that the map shows;
+        None where the answers do not differ.
+    iterations : those that can be shown, 0 for the start, the last one is the run's result.
+    path : where the consensus was at each of them.
+    n_answers, n_models : how many there are in all.
+    similarity, unit_length : what the run compared; whether its vectors have length 1.
+    is_mean : whether the consensus is the weighted mean of the answers, as the map draws it; not so
+        where it is decided by majority or is that of the largest camp.
+    """
+
+    axes: Axes
+    share: float | None
+    iterations: list[int]
+    path: list[Place]
+    answers: list[MapAnswer]
+    models: list[MapModel]
+    n_answers: int
+    n_models: int
+    similarity: str
+    unit_length: bool
+    is_mean: bool
+
+    @property
+    def moved(self) -> list[float]:
+        """How far the consensus moved on the map up to each iteration from the one before."""
+        before = [self.path[0], *self.path]
+        return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
+
+
+def answer_map(
+    run: Run,
+    question: UUID,
+    axes: Axes = "run",
+    found: QuestionInRun | None = None,
+    page: Page[dict[str, Any]] | None = None,
+) -> AnswerMap | None:
+    """Return the map of a question of a run that is done, by four queries at most.
+
+    None where the run recorded none (it was graded before there were maps, or nobody answered).
+    `found` is the question and `page` an `answer_page` of it, where they were read: what it has of
+    the answers that are shown is not read again.
+    """
+    about = summary_of(run).map
+    found = found or question_in_run(run, question)
+    exemplar = found.exemplar if found else None
+    if not about or found is None or exemplar is None or exemplar.path is None:
+        return None
+    shown = chosen_iterations(len(about.iterations))
+    first = 0 if axes == "run" else 2
+    path = floats(exemplar.path)
+    replies = [row for row in found.replies if row["place"] is not None]
+    return AnswerMap(
+        axes=axes,
+        share=exemplar.run_share if axes == "run" else exemplar.own_share,
+        iterations=[about.iterations[at] for at in shown],
+        path=[(path[4 * at + first], path[4 * at + first + 1]) for at in shown],
+        answers=_answers(_rows(run, question, exemplar.n_answers, page), first, about, shown),
+        models=[_model(row, first) for row in replies[:MODELS_SHOWN]],
+        n_answers=exemplar.n_answers,
+        n_models=len(replies),
+        similarity=run.parameters.get("similarity", "cosine"),
+        unit_length=about.unit_length,
+        is_mean=about.is_mean,
+    )
+
+
+def chosen_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
+    """Return which of `kept` iterations are shown: denser at the beginning, the last always."""
+    if kept <= most:
+        return list(range(kept))
+    dense = most // 2
+    rest = most - dense
+    spaced = [dense + round((kept - 1 - dense) * step / (rest - 1)) for step in range(rest)]
+    return [*range(dense), *spaced]
+
+
+def _answers(
+    rows: Iterable[dict[str, Any]], first: int, about: MapAbout, shown: list[int]
+) -> list[MapAnswer]:
+    found = []
+    for row in rows:
+        weights, of_worker = (floats(row[part] or b"") for part in ("weights", "grades"))
+        votes = [weights[at] * about.n_workers for at in shown] if weights else None
+        grades = [None if math.isnan(of_worker[at]) else of_worker[at] for at in shown if of_worker]
+        found.append(
+            MapAnswer(
+                worker=row["worker_public"],
+                name=row["worker_name"],
+                text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+                place=_place(row["place"], first),
+                score=row["score"],
+                votes=votes,
+                grades=grades or [None] * len(shown),
+            )
+        )
+    return found
+
+
+def _rows(
+    run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
+) -> Iterable[dict[str, Any]]:
+    best = [] if page is None or page.after else page.rows
+    placed = [row for row in best if row["place"] is not None]
+    if page is None or page.after or page.next:
+        return _nearest_and_farthest(run, question, n_answers, placed[:NEAREST_SHOWN])
+    return placed
+
+
+def _nearest_and_farthest(
+    run: Run, question: UUID, n_answers: int, nearest: list[dict[str, Any]]
+) -> Iterable[dict[str, Any]]:
+    """Return rows from both ends; `nearest` are read if there are too few of them."""
+    rows: QuerySet[AnswerScore, Any] = (
+        AnswerScore.objects.filter(
+            run=run, response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values(
+            "score",
+            "place",
+            **kept_of_worker(run),
+            worker_public=F("response__submission__worker__public_id"),
+            worker_name=F("response__submission__worker__external_id"),
+            text_shown=select_beginning("response__text", ANSWER_SHOWN),
+        )
+    )
+    if n_answers <= NEAREST_SHOWN + FARTHEST_SHOWN:
+        return rows
+    if len(nearest) < NEAREST_SHOWN:
+        nearest = list(rows[:NEAREST_SHOWN])
+    return [*nearest, *reversed(rows.reverse()[:FARTHEST_SHOWN])]
+
+
+def _model(row: dict[str, Any], first: int) -> MapModel:
+    return MapModel(
+        name=row["name"],
+        text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+        place=_place(row["place"], first),
+        score=row["score"],
+    )
+
+
+def _place(stored: bytes | memoryview, first: int) -> Place:
+    four = floats(stored)
+    return four[first], four[first + 1]
+
+
+def floats(stored: bytes | memoryview) -> tuple[float, ...]:
+    """Return numbers that were stored as little-endian float32."""
+    return struct.unpack(f"<{len(stored) // 4}f", stored)

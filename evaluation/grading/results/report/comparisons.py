@@ -1,0 +1,326 @@
+"""The language models of a run against each other: every pair, and where two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+
+from annotations.models import Question
+from annotations.web.numbers import count_rows_by
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.methods.inference.corrections import CORRECTIONS, Correction
+from evaluation.methods.undefined import or_none
+from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.values import CORRECTED_BY, HOLM, Estimate
+from evaluation.words.reasons import Reasoned
+
+# Pairs on a page; of more models, those with one of them.
+PAIRS_SHOWN = 60
+MODELS_OFFERED = 200
+QUESTIONS_SHOWN = 8
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model of the run, with its mean score."""
+
+    model: UUID
+    name: str
+    score: float | None
+    notice: str
+
+
+@dataclass(frozen=True)
+class ModelPair(Reasoned):
+    """Two models on the questions both were scored on.
+
+    Attributes
+    ----------
+    difference : mean of the first one's scores less the second one's, with its 95% interval.
+    p_value : of a permutation test; adjusted_p_value : the same after the correction (Holm's, if
+        no other was asked for) for all pairs of the run.
+    smallest_detectable : what so many questions could have shown.
+    """
+
+    first: UUID
+    first_name: str
+    second: UUID
+    second_name: str
+    difference: Estimate
+    p_value: float | None
+    adjusted_p_value: float | None
+    smallest_detectable: float | None
+    n: int
+    test: str
+    reason: str
+
+    @property
+    def better(self) -> str:
+        """The name of the model that is better by more than chance; "" if neither is."""
+        p, value = self.adjusted_p_value, self.difference.value
+        if p is None or value is None or p >= SIGNIFICANT:
+            return ""
+        return self.first_name if value > 0 else self.second_name
+
+    def turned(self) -> ModelPair:
+        """The same with the second model first."""
+        old = self.difference
+        value = None if old.value is None else -old.value
+        low = None if old.high is None else -old.high
+        high = None if old.low is None else -old.low
+        return replace(
+            self,
+            first=self.second,
+            first_name=self.second_name,
+            second=self.first,
+            second_name=self.first_name,
+            difference=Estimate(value, low, high),
+        )
+
+
+@dataclass(frozen=True)
+class ComparisonsReport:
+    """All pairs of a run's models, or those with one of them.
+
+    Attributes
+    ----------
+    models : by score, at most 200. n_pairs : in the run. of : the model all pairs begin with,
+        None where every pair is shown. correction : "holm" or "benjamini-hochberg".
+    """
+
+    renamed_keys: ClassVar = {"of": "model"}
+
+    about: RunAbout
+    models: list[ModelName]
+    pairs: list[ModelPair]
+    n_pairs: int
+    of: ModelName | None
+    correction: str
+
+    @property
+    def corrected_by(self) -> str:
+        """The correction, as people call it."""
+        return CORRECTED_BY[self.correction]
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
+
+
+@dataclass(frozen=True)
+class QuestionDifference:
+    """A question on which two models were scored; the texts are cut."""
+
+    question: UUID
+    name: str
+    text: str
+    first_score: float
+    first_text: str
+    second_score: float
+    second_text: str
+    nearest: str
+
+    @property
+    def difference(self) -> float:
+        """The first one's score less the second one's."""
+        return self.first_score - self.second_score
+
+
+@dataclass(frozen=True)
+class PairReport:
+    """Where two models differ: the questions with the greatest differences either way."""
+
+    pair: ModelPair
+    first_better: list[QuestionDifference]
+    second_better: list[QuestionDifference]
+
+
+def comparisons_report(
+    run: Run, model: UUID | None = None, correction: Correction = HOLM
+) -> ComparisonsReport | None:
+    """Return the pairs of a run that is done, by two queries; None for an unknown model.
+
+    Without a model all pairs, if they are at most 60; otherwise those with the best model.
+    """
+    models, n_pairs = _models(run)
+    of = next((entry for entry in models if entry.model == model), None)
+    if model is not None and of is None:
+        return None
+    if of is None and n_pairs > PAIRS_SHOWN:
+        of = models[0]
+    pairs = run_pairs(run, correction, None if of is None else of.model)
+    if of is None:
+        pairs = [_positive(pair) for pair in pairs]
+    pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
+    return ComparisonsReport(about(run), models, pairs, n_pairs, of, correction)
+
+
+def run_pairs(
+    run: Run, correction: Correction = HOLM, model: UUID | None = None
+) -> list[ModelPair]:
+    """Return all pairs of a run, or those with a model, which then stands first; by one query."""
+    rows = _pairs(run)
+    if model is not None and correction == HOLM:  # any other needs the p of every pair
+        rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
+    pairs = corrected([_pair(row) for row in rows], correction)
+    if model is None:
+        return pairs
+    return [
+        pair if pair.first == model else pair.turned()
+        for pair in pairs
+        if model in (pair.first, pair.second)
+    ]
+
+
+def corrected(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
+    """Return all pairs of a run, as it stored them, with p after another correction."""
+    if correction == HOLM:
+        return pairs
+    raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
+    adjusted = map(or_none, CORRECTIONS[correction](raw).tolist())
+    return [
+        replace(pair, adjusted_p_value=value) for pair, value in zip(pairs, adjusted, strict=True)
+    ]
+
+
+def pair_of(run: Run, first: UUID, second: UUID, correction: Correction = HOLM) -> ModelPair | None:
+    """Return two models of a run, the first one first; None if they were not compared."""
+    found = (pair for pair in run_pairs(run, correction, first) if pair.second == second)
+    return next(found, None)
+
+
+def all_pairs(run: Run) -> Iterator[ModelPair]:
+    """Yield every pair of a run, for a file."""
+    for row in _pairs(run).iterator(2000):
+        yield _pair(row)
+
+
+def pair_report(
+    run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
+) -> PairReport | None:
+    """Return where two models of a run differ, by six queries; None if they were not compared."""
+    pair = pair_of(run, first, second)
+    if pair is None:
+        return None
+    gaps = question_gaps(run, first, second)
+    best = [gap for gap in gaps if gap.first_score > gap.second_score][:size]
+    worst = [gap for gap in reversed(gaps) if gap.first_score < gap.second_score][:size]
+    questions = [gap.question for gap in (*best, *worst)]
+    asked = {
+        row["pk"]: row
+        for row in Question.objects.filter(pk__in=questions).values(
+            "pk", "public_id", "external_id", question_text=select_beginning("text")
+        )
+    }
+    texts = dict(
+        LLMAnswerScore.objects.filter(
+            pk__in=[row for gap in (*best, *worst) for row in (gap.first_row, gap.second_row)]
+        ).values_list("pk", select_beginning("llm_response__text", ANSWER_SHOWN))
+    )
+    nearest = dict(
+        ExemplaryAnswer.objects.filter(run=run, question__in=questions).values_list(
+            "question_id", select_beginning("nearest_response__text", ANSWER_SHOWN)
+        )
+    )
+
+    def found(gap: QuestionGap) -> QuestionDifference:
+        row = asked[gap.question]
+        return QuestionDifference(
+            question=row["public_id"],
+            name=row["external_id"],
+            text=shorten_text(row["question_text"]),
+            first_score=gap.first_score,
+            first_text=shorten_text(texts.get(gap.first_row), ANSWER_SHOWN),
+            second_score=gap.second_score,
+            second_text=shorten_text(texts.get(gap.second_row), ANSWER_SHOWN),
+            nearest=shorten_text(nearest.get(gap.question), ANSWER_SHOWN),
+        )
+
+    return PairReport(pair, [found(gap) for gap in best], [found(gap) for gap in worst])
+
+
+class QuestionGap(NamedTuple):
+    """A question on which two models were scored: its key, and the rows of both scores."""
+
+    question: int
+    first_score: float
+    second_score: float
+    first_row: int
+    second_row: int
+
+
+def question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
+    """Return the questions on which both models were scored, greatest difference first.
+
+    By two queries: joined in the database, each score would look for its other one.
+    """
+    one, other = (
+        {
+            question: (score, row)
+            for question, score, row in LLMAnswerScore.objects.filter(
+                run=run, llm_response__model__public_id=model, score__isnull=False
+            )
+            .order_by("pk")
+            .values_list("llm_response__question_id", "score", "pk")
+            if score is not None
+        }
+        for model in (first, second)
+    )
+    gaps = [
+        QuestionGap(question, one[question][0], found[0], one[question][1], found[1])
+        for question, found in other.items()
+        if question in one
+    ]
+    return sorted(gaps, key=lambda gap: (gap.second_score - gap.first_score, gap.first_row))
+
+
+def _models(run: Run) -> tuple[list[ModelName], int]:
+    """Return the models of a run, and how many pairs of them were compared, by one query."""
+    n_pairs = count_rows_by(LLMComparison.objects.filter(run=run), "run")
+    rows = list(
+        LLMScore.objects.filter(run=run)
+        .order_by(F("score").desc(nulls_last=True), "model__name")
+        .values_list("model__public_id", "model__name", "score", "model__notice", n_pairs)[
+            :MODELS_OFFERED
+        ]
+    )
+    return [ModelName(*row) for *row, _ in rows], rows[0][-1] if rows else 0
+
+
+def _pairs(run: Run) -> QuerySet[LLMComparison, Any]:
+    return (
+        LLMComparison.objects.filter(run=run)
+        .order_by("pk")
+        .values(
+            "difference",
+            "low",
+            "high",
+            "p_value",
+            "adjusted_p_value",
+            "smallest_detectable",
+            "n",
+            "test",
+            "reason",
+            first=F("model_a__public_id"),
+            first_name=F("model_a__name"),
+            second=F("model_b__public_id"),
+            second_name=F("model_b__name"),
+        )
+    )
+
+
+def _pair(row: dict[str, Any]) -> ModelPair:
+    values = dict(row)
+    difference = Estimate(values.pop("difference"), values.pop("low"), values.pop("high"))
+    return ModelPair(difference=difference, **values)
+
+
+def _positive(pair: ModelPair) -> ModelPair:
+    return pair.turned() if (pair.difference.value or 0.0) < 0 else pair

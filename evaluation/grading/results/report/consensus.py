@@ -1,0 +1,285 @@
+"""What the crowd answers, question by question, with a datasheet: a human benchmark.
+
+The consensus answer is the real answer nearest to the synthetic exemplary answer (SEA) of the
+run. The commands, the admin and the API show this one report; `consensus_files` of the results
+writes it as files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q
+
+from annotations.exchange.reading.answers import cleaned
+from annotations.models import Response
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.flow.fact_slots import MEANING
+from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, told
+from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
+from evaluation.grading.results.report.datasheet import Datasheet, PanelCount
+from evaluation.grading.results.report.run import crowd_counts
+from evaluation.grading.summary import summary_of
+from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.options import TERMINAL
+from evaluation.reports.called import called
+from evaluation.words.reasons import Reasoned
+
+NEXT = 3
+"""Other answers told of a question."""
+
+AT_ONCE = 2000
+
+LIMITS = (
+    "A consensus is what these people agree on, which may be wrong; a shared mistake looks like "
+    "agreement.",
+    "The consensus answer is one person's words: the answer nearest to the weighted mean of all, "
+    "under the embedding named here. Another embedding or other people may give another one.",
+    "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
+    "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
+    "dispersion with every answer.",
+    "Where answers fall into two camps, the consensus answer speaks for one of them at most. Camps "
+    "do not say who is right: two right answers, two ways of writing or a common mistake make "
+    "them.",
+    "Facts are read from numbers, years, rates and names that most answers to a question state. Of "
+    "questions whose answers are explanations nothing is said, and a crowd may agree on an error.",
+)
+
+
+@dataclass(frozen=True)
+class NearAnswer:
+    """A real answer and its similarity to the exemplary one."""
+
+    answer: str
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class ConsensusRow(Reasoned):
+    """What the crowd answers to a question.
+
+    Attributes
+    ----------
+    question : its id in files. text : "" where only the id is known. passage : id, "" without one.
+    consensus : the nearest answer; None if nobody answered, or it was withdrawn (`reason`).
+    next : the next nearest ones that say something else, best first, at most 3.
+    n_answers, n_supported : answers with a text, and how many are of workers with enough answers
+        to be ranked.
+    dispersion : 0 where all say the same, toward 1 where they have nothing in common.
+    separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
+    camps : the larger and the smaller one, where the separation is above .4; else none, with
+        `camps_reason`, which also says where an answer of a camp was withdrawn.
+    agreed, contested : facts that people agree on, and the values on which they are divided.
+    facts_reason : code of why nothing is said of facts; "" where the run speaks of the question.
+    """
+
+    question: str
+    text: str
+    passage: str
+    category: str
+    language: str
+    consensus: NearAnswer | None
+    reason: str
+    next: list[NearAnswer]
+    n_answers: int
+    n_supported: int
+    dispersion: float | None
+    separation: float | None
+    camps: list[Camp]
+    camps_reason: str
+    agreed: list[CrowdValue]
+    contested: list[CrowdValue]
+    facts_reason: str
+
+
+@dataclass(frozen=True)
+class ConsensusReport:
+    """The consensus of a run: `datasheet` says how it came about, `rows` reads the questions."""
+
+    run: Run
+    datasheet: Datasheet
+
+    def rows(self) -> Iterator[ConsensusRow]:
+        """Yield all questions of the run in their order, by three queries, a few at a time.
+
+        A run with facts takes one more.
+        """
+        supported = set(
+            WorkerGrade.of_crowd(self.run).filter(support=True).values_list("worker_id", flat=True)
+        )
+        answers = groupby(_answers(self.run), key=itemgetter(0))
+        behind: tuple[int, Any] | None = None
+        facts = _facts(self.run)
+        for question in _questions(self.run):
+            behind = behind or next(answers, None)
+            of_question: Any = ()
+            if behind is not None and behind[0] == question["question_id"]:
+                of_question, behind = behind[1], None
+            stated = facts.get(question["question_id"], [])
+            yield _row(self.run, question, of_question, supported, stated)
+
+
+def consensus_report(run: Run) -> ConsensusReport:
+    """Return the report of a run that is done, fetched with its version and question set.
+
+    Queries: three for the datasheet, three for the rows.
+    """
+    version = run.version
+    question_set = version.question_set
+    submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
+    times = submitted.aggregate(
+        first=Min("submitted_at"), last=Max("submitted_at"), stored=Max("created_at"),
+        rejected=Count("pk", filter=Q(rejected=True)),
+    )  # fmt: skip
+    grades = WorkerGrade.of_crowd(run)
+    panels = [
+        PanelCount(panel, workers)
+        for panel, workers in grades.values_list("worker__panel")
+        .annotate(n=Count("pk"))
+        .order_by("worker__panel")
+    ]
+    summary = summary_of(run)
+    counts = crowd_counts(run)
+    left_out = 0 if run.parameters.get("include_rejected") else times["rejected"]
+    return ConsensusReport(
+        run,
+        Datasheet(
+            name=question_set.name,
+            description=question_set.description,
+            notice=question_set.notice,
+            version=version.number,
+            licence=question_set.licence,
+            language=question_set.language,
+            published_at=version.published_at,
+            first_answer_at=times["first"],
+            last_answer_at=times["last"],
+            stored_at=times["stored"],
+            panels=panels,
+            n_workers=sum(panel.n_workers for panel in panels),
+            n_supported=grades.filter(support=True).count(),
+            n_questions=counts["questions"],
+            n_answers=counts["answers"],
+            n_empty=counts["empty_answers"],
+            n_rejected=left_out,
+            run=str(run.public_id),
+            run_name=called(run, AqerParameters).title,
+            graded_at=run.finished_at,
+            method="AQER",
+            signature=run.signature,
+            input_hash=run.input_hash,
+            parameters=AqerParameters.completed(run.parameters),
+            embedding=asdict(summary.embedding),
+            ceiling=asdict(summary.ceiling),
+            camps=None if summary.question_camps is None else asdict(summary.question_camps),
+            versions=dict(summary.versions),
+            warnings=TERMINAL.all_said(run.warnings),
+            limits=list(LIMITS),
+        ),
+    )
+
+
+def _questions(run: Run) -> Iterator[dict[str, Any]]:
+    rows: Any = (
+        ExemplaryAnswer.objects.filter(run=run)
+        .order_by("question__position", "question_id")
+        .values(
+            *("question_id", "n_answers", "dispersion", "nearest_response_id"),
+            *("separation", "larger_camp", "smaller_camp"),
+            *("larger_nearest_id", "smaller_nearest_id", "facts"),
+            name=F("question__external_id"),
+            text=F("question__text"),
+            passage=F("question__passage__external_id"),
+            category=F("question__category"),
+            language=F("question__language"),
+        )
+    )
+    return iter(rows.iterator(AT_ONCE))
+
+
+def _facts(run: Run) -> dict[int, list[CrowdValue]]:
+    """Return what people agree on and what is contested, by question; no query without facts."""
+    if summary_of(run).facts is None:
+        return {}
+    backed = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
+    rows = CrowdFact.objects.filter(run=run, state__in=backed)
+    rows = rows.exclude(slot=MEANING).order_by("place")
+    found: dict[int, list[CrowdValue]] = {}
+    for question, *cells in rows.values_list(
+        *("question_id", "slot", "value", "mentions", "of", "state")
+    ).iterator(AT_ONCE):
+        found.setdefault(question, []).append(CrowdValue(*cells))
+    return found
+
+
+def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
+    excluded = WorkerGrade.of_excluded(run).values_list("worker_id", flat=True)
+    rows: Any = (
+        AnswerScore.objects.filter(run=run)
+        .exclude(response__submission__worker__in=excluded)
+        .order_by(
+            "response__question__position",
+            "response__question_id",
+            F("score").desc(nulls_last=True),
+            "response_id",
+        )
+        .values_list(
+            *("response__question_id", "response_id", "score", "response__text"),
+            "response__submission__worker_id",
+        )
+    )
+    return iter(rows.iterator(AT_ONCE))
+
+
+def _row(
+    run: Run,
+    question: dict[str, Any],
+    answers: Iterator[tuple[Any, ...]],
+    supported: set[int],
+    facts: list[CrowdValue],
+) -> ConsensusRow:
+    nearest_id = question["nearest_response_id"]
+    nearest: NearAnswer | None = None
+    others: dict[str, NearAnswer] = {}
+    of_camps = [question["larger_nearest_id"], question["smaller_nearest_id"]]
+    said: dict[int, str] = {}
+    n_supported = 0
+    for _, key, score, text, worker in answers:
+        n_supported += worker in supported
+        if key in of_camps:
+            said[key] = text
+        if key == nearest_id:
+            nearest = NearAnswer(text, score)
+        elif len(others) <= NEXT:  # one more than is told: it may say the same as the nearest
+            others.setdefault(cleaned(text), NearAnswer(text, score))
+    if nearest is not None:
+        others.pop(cleaned(nearest.answer), None)
+    reason = ""
+    if nearest is None:
+        reason = "withdrawn" if question["n_answers"] else "no_answers"
+    camps = camps_of(
+        (question["larger_camp"], question["smaller_camp"]), [said.get(key) for key in of_camps]
+    )
+    agreed, contested = told(facts)
+    return ConsensusRow(
+        question=question["name"],
+        text=question["text"],
+        passage=question["passage"] or "",
+        category=question["category"],
+        language=question["language"],
+        consensus=nearest,
+        reason=reason,
+        next=list(others.values())[:NEXT],
+        n_answers=question["n_answers"],
+        n_supported=n_supported,
+        dispersion=question["dispersion"],
+        separation=question["separation"],
+        camps=camps,
+        camps_reason=why_no_camps(run, question["separation"], camps),
+        agreed=agreed,
+        contested=contested,
+        facts_reason={SPOKEN: "", "": "not_computed"}.get(question["facts"], question["facts"]),
+    )

@@ -1,0 +1,109 @@
+"""A language model in a run: its standing, and every answer with its facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
+from evaluation.grading.facts.report.said import (
+    FactOnQuestion,
+    Marked,
+    SaidFact,
+    contradictions_of,
+    facts_of,
+)
+from evaluation.grading.results.report.models import ModelRow, model_row
+from evaluation.models import LLMAnswerScore, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.words.reasons import Reasoned
+
+ORDER = Keyset(
+    "model_answer", ("llm_response__question__position", "llm_response__question__public_id")
+)
+
+
+@dataclass(frozen=True)
+class AnswerOfModel(Marked, Reasoned):
+    """A model's answer to a question; `reason` is a code where the score is None.
+
+    Attributes
+    ----------
+    text : at most 1,500 characters. facts : what it states, and how that stands to the crowd.
+    """
+
+    question: UUID
+    question_name: str
+    question_text: str
+    status: str
+    text: str
+    score: float | None
+    reason: str
+    facts: list[SaidFact]
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """A model's scores and answers, in the order of the questions.
+
+    Attributes
+    ----------
+    contradictions : where an answer contradicts the crowd, at most 50.
+    """
+
+    about: RunAbout
+    model: ModelRow
+    contradictions: list[FactOnQuestion]
+    answers: Page[AnswerOfModel]
+
+
+def model_report(run: Run, model: UUID, after: str = "", size: int = PAGE) -> ModelReport | None:
+    """Return a model of a run, by two queries; None if the run has no such model.
+
+    A run with facts takes two more.
+    """
+    row = model_row(run, model)
+    if row is None:
+        return None
+    return ModelReport(
+        about=about(run),
+        model=row,
+        contradictions=contradictions_of(run, "model", model),
+        answers=_answers(run, model, after, size),
+    )
+
+
+def _answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
+    rows = (
+        LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
+        .order_by()
+        .values(
+            *("score", "reason", "llm_response_id"),
+            *("llm_response__question__public_id", "llm_response__question__position"),
+            name=F("llm_response__question__external_id"),
+            status=F("llm_response__status"),
+            question_text=select_beginning("llm_response__question__text"),
+            text_shown=select_beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+    page = ORDER.take(rows, after, size, dict)
+    _, facts = facts_of(run, replies=[row["llm_response_id"] for row in page.rows])
+    answers = [_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
+    return Page(answers, page.after, page.next)
+
+
+def _answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
+    return AnswerOfModel(
+        question=row["llm_response__question__public_id"],
+        question_name=row["name"],
+        question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),
+        status=row["status"],
+        text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+        score=row["score"],
+        reason=row["reason"],
+        facts=facts,
+    )

@@ -1,0 +1,134 @@
+"""The official run of a set, as pages tell it: which it is, who chose it, whether data changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from annotations.models import QuestionSet, QuestionSetVersion
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.results.report.changes import DataChange, data_change
+from evaluation.models import Run, RunOfRecord
+from evaluation.models.runs import GRADING
+from evaluation.reports.called import called
+
+
+@dataclass(frozen=True)
+class RecordStanding:
+    """The grading that counts for a set.
+
+    Attributes
+    ----------
+    run, called, version : the one that counts.
+    chosen_by : who chose it, "" where nobody did. chosen_at : when; None where there is no run of
+        record, and the newest that is done counts.
+    newer : a run that was done after it, None without one; newer_called : what that is called.
+    changed : whether a run would read other answers now. old_version : whether the set has a newer
+        version.
+    """
+
+    run: UUID
+    called: str
+    version: int
+    chosen_by: str
+    chosen_at: datetime | None
+    newer: UUID | None
+    newer_called: str
+    changed: bool
+    old_version: bool
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a person chose it."""
+        return bool(self.chosen_by)
+
+
+@dataclass(frozen=True)
+class RecordRuns:
+    """The runs that tell which grading counts for a set.
+
+    Attributes
+    ----------
+    run : the one that counts; None without any that is done. row : says who chose it; None where it
+        is only the newest. newer : the newest that is done, if it was made after `run`.
+    others : runs that were read along.
+    """
+
+    run: Run | None
+    row: RunOfRecord | None
+    newer: Run | None
+    others: list[Run]
+
+    def standing(
+        self, change: DataChange, latest: QuestionSetVersion | None
+    ) -> RecordStanding | None:
+        """Return what pages tell; `change` is that of `run`, `latest` the set's latest version."""
+        run, row, newer = self.run, self.row, self.newer
+        if run is None:
+            return None
+        return RecordStanding(
+            run=run.public_id,
+            called=called(run, AqerParameters).title,
+            version=run.version.number,
+            chosen_by=row.chosen_by.get_username() if row and row.chosen_by else "",
+            chosen_at=row.chosen_at if row else None,
+            newer=newer.public_id if newer else None,
+            newer_called=called(newer, AqerParameters).title if newer else "",
+            changed=change.of_people,
+            old_version=latest is not None and latest.pk != run.version_id,
+        )
+
+
+def record_runs(question_set: QuestionSet | int, others: QuerySet[Run] | None = None) -> RecordRuns:
+    """Return which grading counts for a set, and the newest; `others` too, all by one query."""
+    gradings = Run.objects.filter(
+        version__question_set=question_set,
+        kind=GRADING,
+        state=Run.State.DONE,
+        archived_at=None,
+    ).order_by("-pk")
+    chosen = RunOfRecord.objects.filter(
+        question_set=question_set, kind=GRADING, run__archived_at__isnull=True
+    )
+    wanted = Q(pk__in=chosen.values("run"))
+    # As `run_that_counts` has it: one of the answers so far only where there is no other.
+    for rows in (gradings, gradings.filter(interim__isnull=True), others):
+        if rows is not None:
+            wanted |= Q(pk__in=rows.values("pk")[:1])
+    found = list(
+        Run.objects.filter(wanted)
+        .select_related("version", "of_record__chosen_by", "interim")
+        .order_by("-pk")
+    )
+    beside = [run for run in found if run.kind != GRADING]
+    found = [run for run in found if run.kind == GRADING]
+    run = next((run for run in found if hasattr(run, "of_record")), None)
+    row = run.of_record if run else None
+    if run is None:
+        whole = (run for run in found if not hasattr(run, "interim"))
+        run = next(whole, found[0] if found else None)
+    newer = found[0] if run and found[0].pk > run.pk else None
+    return RecordRuns(run, row, newer, beside)
+
+
+def record_of(
+    question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
+) -> RecordStanding | None:
+    """Return the grading that counts for a set, None without any that is done; three queries.
+
+    `latest` is the set's latest version, where it is known.
+    """
+    found = record_runs(question_set)
+    if found.run is None:
+        return None
+    of_set = QuestionSetVersion.objects.filter(question_set=question_set)
+    latest = latest or of_set.order_by("-number").first()
+    return found.standing(data_change(found.run), latest)
+
+
+def standing_of_record(run: Run) -> RecordStanding | None:
+    """Return the same, for the page of a grading; None for a run of another kind."""
+    return record_of(run.version.question_set_id) if run.kind == GRADING else None

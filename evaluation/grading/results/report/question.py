@@ -1,0 +1,268 @@
+"""A question in a run: its answers, nearest to the consensus first, and the models' answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, OuterRef, Subquery
+
+from annotations.models import Question
+from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.grading.facts.report.crowd import QuestionFacts, question_facts
+from evaluation.grading.facts.report.said import Marked, SaidFact, facts_of
+from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
+from evaluation.reports.about import RunAbout, about
+from evaluation.words.reasons import Reasoned
+
+ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
+# More models than this are on the models' page only.
+MODELS_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class QuestionAnswer(Marked):
+    """A worker's answer with its scores, its facts, and the worker's grade in the run."""
+
+    worker: UUID
+    worker_name: str
+    grade: float | None
+    text: str
+    score: float | None
+    score_leave_one_out: float | None
+    is_nearest: bool
+    facts: list[SaidFact] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ModelAnswer(Marked, Reasoned):
+    """A model's answer; `reason` is a code where the score is None, or 0 without a text."""
+
+    model: UUID
+    name: str
+    notice: str
+    status: str
+    text: str
+    score: float | None
+    reason: str
+    facts: list[SaidFact] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class QuestionReport:
+    """A question with its answers.
+
+    Attributes
+    ----------
+    name : its id in files. text : "" where only the id is known.
+    n_answers : workers who answered. dispersion : 0 (all the same) to 1 (nothing in common).
+    separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
+    camps : the larger and the smaller one; none, with `camps_reason`, up to a separation of .4.
+    answers : by score, best first. models : by score, at most 100 of `n_models`.
+    facts : what people agree on and contest, fact by fact.
+    """
+
+    about: RunAbout
+    question: UUID
+    name: str
+    text: str
+    category: str
+    passage_title: str
+    passage_text: str
+    n_answers: int
+    dispersion: float | None
+    separation: float | None
+    camps: list[Camp]
+    camps_reason: str
+    answers: Page[QuestionAnswer]
+    models: list[ModelAnswer]
+    n_models: int
+    facts: QuestionFacts
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
+
+
+@dataclass(frozen=True)
+class QuestionInRun:
+    """A question with what its page and its map read of it.
+
+    Attributes
+    ----------
+    exemplar : None where the run has no exemplary answer. replies : models' answers by score.
+    """
+
+    question: Question
+    exemplar: Any
+    replies: list[dict[str, Any]]
+
+
+def question_in_run(run: Run, question: UUID) -> QuestionInRun | None:
+    """Return a question of a run's version, by three queries at most; None if there is none."""
+    exemplar = (
+        ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
+        .select_related("question__passage")
+        .defer("vector")
+        .annotate(
+            larger_text=select_beginning("larger_nearest__text", ANSWER_SHOWN),
+            smaller_text=select_beginning("smaller_nearest__text", ANSWER_SHOWN),
+        )
+        .first()
+    )
+    if exemplar is None:
+        questions = Question.objects.filter(version=run.version_id, public_id=question)
+        asked = questions.select_related("passage").first()
+    else:
+        asked = exemplar.question
+    return None if asked is None else QuestionInRun(asked, exemplar, _replies(run, asked))
+
+
+def question_report(
+    run: Run,
+    question: UUID,
+    after: str = "",
+    size: int = PAGE,
+    found: QuestionInRun | None = None,
+    page: Page[dict[str, Any]] | None = None,
+) -> QuestionReport | None:
+    """Return a question of a run's version, by four queries at most; None if there is none.
+
+    A run with facts takes two more. `found` is the question and `page` the `answer_page`, where
+    they were read.
+    """
+    found = found or question_in_run(run, question)
+    if found is None:
+        return None
+    asked, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
+    page = page or answer_page(run, question, after, size)
+    of_answers, of_replies = facts_of(
+        run,
+        [row["response_id"] for row in page.rows],
+        [row["llm_response_id"] for row in replies],
+    )
+    separation = exemplar.separation if exemplar else None
+    camps = _camps(exemplar) if exemplar else []
+    return QuestionReport(
+        about=about(run),
+        question=asked.public_id,
+        name=asked.external_id,
+        text=asked.text,
+        category=asked.category,
+        passage_title=asked.passage.title if asked.passage else "",
+        passage_text=asked.passage.text if asked.passage else "",
+        n_answers=exemplar.n_answers if exemplar else 0,
+        dispersion=exemplar.dispersion if exemplar else None,
+        separation=separation,
+        camps=camps,
+        camps_reason=why_no_camps(run, separation, camps),
+        answers=_answers(page, of_answers, exemplar.nearest_response_id if exemplar else None),
+        models=[_model_answer(row, of_replies) for row in replies],
+        n_models=len(found.replies),
+        facts=question_facts(run, exemplar),
+    )
+
+
+def answers_in(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
+    """Return the answers of an `answer_page` without their facts, by no query."""
+    return _answers(page, {}).rows
+
+
+def beginning_of(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
+    """Return an `answer_page` of the first rows of a longer one."""
+    return ORDER.beginning(page, size)
+
+
+def answer_page(
+    run: Run, question: UUID, after: str = "", size: int = PAGE
+) -> Page[dict[str, Any]]:
+    """Return the rows of workers' answers by score, for the list and for the map, by one query."""
+    grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
+    rows = (
+        AnswerScore.objects.filter(run=run, response__question__public_id=question)
+        .order_by()
+        .values(
+            "score",
+            "score_leave_one_out",
+            "response_id",
+            "response__public_id",
+            "place",
+            grade=Subquery(grades.values("grade")[:1]),
+            **kept_of_worker(run),
+            worker_public=F("response__submission__worker__public_id"),
+            worker_name=F("response__submission__worker__external_id"),
+            text_shown=select_beginning("response__text", ANSWER_SHOWN),
+        )
+    )
+    return ORDER.take(rows, after, size, dict)
+
+
+def kept_of_worker(run: Run) -> dict[str, Subquery]:
+    """Return the weights and grades that a run kept of the worker of a score, as columns."""
+    grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
+    return {kept: Subquery(grades.values(kept)[:1]) for kept in ("weights", "grades")}
+
+
+def _answers(
+    page: Page[dict[str, Any]], facts: Mapping[int, list[SaidFact]], nearest: int | None = None
+) -> Page[QuestionAnswer]:
+    answers = [
+        QuestionAnswer(
+            worker=row["worker_public"],
+            worker_name=row["worker_name"],
+            grade=row["grade"],
+            text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+            score=row["score"],
+            score_leave_one_out=row["score_leave_one_out"],
+            is_nearest=row["response_id"] == nearest,
+            facts=facts.get(row["response_id"], []),
+        )
+        for row in page.rows
+    ]
+    return Page(answers, page.after, page.next)
+
+
+def _camps(exemplar: Any) -> list[Camp]:
+    return camps_of(
+        (exemplar.larger_camp, exemplar.smaller_camp),
+        [
+            None if text is None else shorten_text(text, ANSWER_SHOWN)
+            for text in (exemplar.larger_text, exemplar.smaller_text)
+        ],
+    )
+
+
+def _replies(run: Run, question: Question) -> list[dict[str, Any]]:
+    scores = LLMAnswerScore.objects.filter(run=run, llm_response__question=question)
+    rows: Any = scores.order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+    return list(
+        rows.values(
+            "score",
+            "reason",
+            "place",
+            "llm_response_id",
+            status=F("llm_response__status"),
+            model=F("llm_response__model__public_id"),
+            name=F("llm_response__model__name"),
+            notice=F("llm_response__model__notice"),
+            text_shown=select_beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+
+
+def _model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
+    return ModelAnswer(
+        model=row["model"],
+        name=row["name"],
+        notice=row["notice"],
+        status=row["status"],
+        text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+        score=row["score"],
+        reason=row["reason"],
+        facts=facts.get(row["llm_response_id"], []),
+    )

@@ -1,0 +1,169 @@
+"""A run: what was computed, how, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from django.db.models import Count, Q, Sum
+
+from annotations.models import GRADED, Response
+from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from evaluation.consensus.methods.estimator import FEWEST_WORKERS
+from evaluation.grading.results.report.changes import DataChange, change_of, change_parts
+from evaluation.grading.summary import HasSummary, summary_of
+from evaluation.models import Run, WorkerGrade
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.values import Estimate
+from evaluation.words.message import Message
+from evaluation.words.reasons import Reasoned
+
+
+@dataclass(frozen=True)
+class Ceiling(Reasoned):
+    """Mean leave-one-out score of the best quarter of the supported workers.
+
+    Attributes
+    ----------
+    n_workers, n_questions : what it rests on.
+    reason : code of why `score.value` is None, else None.
+    """
+
+    score: Estimate
+    n_workers: int
+    n_questions: int
+    reason: str | None
+
+    @classmethod
+    def of_run(cls, run: HasSummary) -> Self:
+        """The ceiling of a run; undefined where it has none (yet)."""
+        found = summary_of(run).ceiling
+        estimate = Estimate(found.score, found.low, found.high)
+        return cls(estimate, found.n_workers, found.n_questions, found.reason)
+
+
+@dataclass(frozen=True)
+class UndefinedCells(Reasoned):
+    """How many cells of a column are empty, and why (a code, see `reasons`)."""
+
+    table: str
+    column: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A finished run without its rows.
+
+    Attributes
+    ----------
+    counts : answers, empty_answers, workers, questions, models, model_answers; those of workers
+        whom the run excluded are not among them.
+    n_workers, n_supported, n_graded : all workers of the run but the excluded, those with enough
+        answers to be ranked, those with a grade. n_excluded : whom the run excluded.
+    trace : root mean square change of the weights, an iteration each.
+    embedding : what made the vectors. versions : of Crowdgrade, Python and libraries.
+    changed : the data against that of now.
+    """
+
+    about: RunAbout
+    counts: dict[str, int]
+    n_workers: int
+    n_supported: int
+    n_graded: int
+    n_excluded: int
+    iterations: int
+    converged: bool | None
+    trace: list[float]
+    warnings: list[Message]
+    undefined: list[UndefinedCells]
+    ceiling: Ceiling
+    embedding: dict[str, Any]
+    versions: dict[str, str]
+    changed: DataChange
+
+    @property
+    def too_few_workers(self) -> bool:
+        """Whether there are no grades because there are too few people."""
+        return self.counts.get("workers", 0) < FEWEST_WORKERS
+
+    @property
+    def n_excluded_answers(self) -> int:
+        """How many answers of excluded workers the run scored without a vote."""
+        return self.changed.n_answers_then - self.counts.get("answers", 0)
+
+
+def report_parts(run: Run) -> dict[str, TableCounts]:
+    """Return what `run_report` counts, to be read with `read_numbers`, with more if need be.
+
+    Of the workers: all, those with enough answers, those with a grade, those with an answer, those
+    with a rank.
+    """
+    numbers = (
+        Count("pk"),
+        Count("pk", filter=Q(support=True)),
+        Count("grade"),
+        Count("pk", filter=Q(n_answers__gt=0)),
+        Count("rank"),
+    )
+    return {"workers": TableCounts(WorkerGrade.of_crowd(run), numbers), **change_parts(run)}
+
+
+def run_report(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> RunReport:
+    """Return the report of a run that is done, by one query; three more with exclusions.
+
+    `found` is what was read of `report_parts`, where it was.
+    """
+    found = found or read_numbers(report_parts(run))
+    ((n_workers, n_supported, n_graded, *_),) = found["workers"]
+    summary = summary_of(run)
+    return RunReport(
+        about=about(run),
+        counts=crowd_counts(run),
+        n_workers=n_workers,
+        n_supported=n_supported,
+        n_graded=n_graded,
+        n_excluded=WorkerGrade.of_excluded(run).count(),
+        iterations=summary.iterations,
+        converged=summary.converged,
+        trace=list(summary.trace),
+        warnings=[Message.of(stored) for stored in run.warnings],
+        undefined=[
+            UndefinedCells(
+                table=entry["file"].removesuffix(".csv"),
+                column=entry["column"],
+                reason=entry["reason"],
+                count=entry["count"],
+            )
+            for entry in run.reasons
+        ],
+        ceiling=Ceiling.of_run(run),
+        embedding=asdict(summary.embedding),
+        versions=dict(summary.versions),
+        changed=change_of(run, found),
+    )
+
+
+def crowd_counts(run: Run) -> dict[str, int]:
+    """Return what went into a run, without the answers of workers whom it excluded."""
+    counts = dict(summary_of(run).shown_counts())
+    excluded = WorkerGrade.of_excluded(run)
+    out = excluded.aggregate(
+        workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")
+    )
+    if out["workers"]:
+        counts["workers"] -= out["workers"]
+        counts["answers"] -= out["answers"]
+        empty = Response.objects.filter(
+            submission__version=run.version_id,
+            submission__worker__in=excluded.values("worker"),
+            question__role__in=GRADED,
+            state=Response.State.SUBMITTED,
+            status=Response.Status.EMPTY,
+        )
+        if not run.parameters.get("include_rejected"):
+            empty = empty.filter(rejected=False)
+        counts["empty_answers"] = max(0, counts["empty_answers"] - empty.count())
+    return counts

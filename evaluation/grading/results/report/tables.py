@@ -1,0 +1,365 @@
+"""Reports as tables for files: every row, numbers in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
+
+from annotations.models import Question, Response
+from evaluation.grading.alarms.report import all_alarms
+from evaluation.grading.alarms.run.detection import COLUMNS, joined
+from evaluation.grading.facts.report.standing import COUNTED, FactStanding
+from evaluation.grading.results.report.against import AgainstReport
+from evaluation.grading.results.report.answer_map import floats
+from evaluation.grading.results.report.comparisons import all_pairs, question_gaps
+from evaluation.grading.results.report.heat_map import heat_rows
+from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.results.report.questions import ORDERS
+from evaluation.grading.results.report.workers import all_worker_rows
+from evaluation.grading.summary import summary_of
+from evaluation.models import (
+    AnswerFact,
+    AnswerScore,
+    CrowdFact,
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    Run,
+    WorkerGrade,
+)
+from evaluation.options import TERMINAL
+from evaluation.reports.planner import planner_report
+from evaluation.reports.spreadsheet import Table
+
+Row = Sequence[object]
+AT_ONCE = 2000
+# Columns of workers.csv and models.csv.
+FACTS = COUNTED[:4]
+
+
+def workers_table(run: Run) -> Table:
+    """Return all workers, best grade first."""
+    header = (
+        *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
+        *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
+        *FACTS,
+    )
+    return Table(
+        header,
+        (
+            (
+                *(row.rank, row.rank_low, row.rank_high, row.name, row.panel),
+                *(row.grade.value, row.grade.low, row.grade.high),
+                *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
+                *("ok" if row.supported else "too_few", row.n_answers),
+                *_facts(row.facts),
+            )
+            for row in all_worker_rows(run)
+        ),
+    )
+
+
+def alarms_table(run: Run) -> Table:
+    """Return the alarms, worst first, as in alarms.csv."""
+    return Table(
+        COLUMNS,
+        (
+            (
+                *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
+                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
+            )
+            for alarm, workers, questions in all_alarms(run)
+        ),
+    )
+
+
+def questions_table(run: Run) -> Table:
+    """Return all questions in their order, with the whole text of the nearest answer."""
+    rows = (
+        ExemplaryAnswer.objects.filter(run=run)
+        .order_by(*ORDERS["position"].columns())
+        .values_list(
+            "question__external_id",
+            "question__text",
+            "n_answers",
+            "dispersion",
+            "mean_score",
+            "nearest_response__submission__worker__external_id",
+            "nearest_response__text",
+        )
+    )
+    header = (
+        *("question", "text", "n_answers", "dispersion", "mean_score_leave_one_out"),
+        *("nearest_worker", "nearest_answer"),
+    )
+    return Table(header, rows.iterator(AT_ONCE))
+
+
+def models_table(run: Run) -> Table:
+    """Return all models by score."""
+    header = (
+        *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
+        *("n", "n_answered", "percentile", "reason"),
+        *FACTS,
+    )
+    return Table(header, (_model(row) for row in _all_models(run)))
+
+
+def _all_models(run: Run) -> Iterable[ModelRow]:
+    page = model_rows(run, size=AT_ONCE)
+    yield from page.rows
+    while page.next:
+        page = model_rows(run, page.next, size=AT_ONCE)
+        yield from page.rows
+
+
+def _model(row: ModelRow) -> Row:
+    score = row.score
+    return (
+        *(row.rank, row.name, row.details, score.value, score.low, score.high),
+        *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
+        *_facts(row.facts),
+    )
+
+
+def _facts(standing: FactStanding) -> Row:
+    agreement = standing.agreement
+    return standing.facts, agreement.value, agreement.low, agreement.high
+
+
+def facts_table(run: Run) -> Table:
+    """Return the values that workers state, as in facts.csv; empty in a run without facts."""
+    rows = CrowdFact.objects.filter(run=run).order_by("place")
+    header = ("question", "slot", "value", "mentions", "of", "state")
+    return Table(header, rows.values_list("question__external_id", *header[1:]).iterator(AT_ONCE))
+
+
+def answer_facts_table(run: Run) -> Table:
+    """Return what each answer states, as in answer_facts.csv; empty in a run without facts."""
+    rows = AnswerFact.objects.filter(run=run).order_by("place")
+    header = ("kind", "name", "question", "slot", "value", "verdict", "of")
+    names = ("response__submission__worker__external_id", "llm_response__model__name")
+    values = rows.values_list(*names, "question__external_id", *header[3:])
+    return Table(
+        header,
+        (
+            ("worker", worker, *cells) if model is None else ("model", model, *cells)
+            for worker, model, *cells in values.iterator(AT_ONCE)
+        ),
+    )
+
+
+def model_answers_table(run: Run) -> Table:
+    """Return every answer of a model that was scored, as in model_answers.csv; models by name."""
+    rows = (
+        LLMAnswerScore.objects.filter(run=run)
+        .order_by(
+            "llm_response__model__name",
+            "llm_response__question__position",
+            "llm_response__question__public_id",
+        )
+        .values_list(
+            *("llm_response__model__name", "llm_response__question__external_id"),
+            *("score", "reason"),
+        )
+    )
+    return Table(("model", "question", "score", "reason"), rows.iterator(AT_ONCE))
+
+
+def comparisons_table(run: Run) -> Table:
+    """Return every pair of models."""
+    header = (
+        *("model_a", "model_b", "difference", "low", "high", "p_value", "adjusted_p_value"),
+        *("smallest_detectable", "n", "test", "reason"),
+    )
+    return Table(
+        header,
+        (
+            (
+                *(pair.first_name, pair.second_name),
+                *(pair.difference.value, pair.difference.low, pair.difference.high),
+                *(pair.p_value, pair.adjusted_p_value, pair.smallest_detectable),
+                *(pair.n, pair.test, pair.reason),
+            )
+            for pair in all_pairs(run)
+        ),
+    )
+
+
+def differences_table(run: Run, first: UUID, second: UUID) -> Table:
+    """Return the questions on which two models were scored, greatest difference first."""
+    return Table(
+        ("question", "text", "score_a", "score_b", "difference"), _gaps(run, first, second)
+    )
+
+
+def _gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
+    asked = {
+        key: cells
+        for key, *cells in Question.objects.filter(version=run.version_id).values_list(
+            "pk", "external_id", "text"
+        )
+    }
+    for gap in question_gaps(run, first, second):
+        scores = (gap.first_score, gap.second_score, gap.first_score - gap.second_score)
+        yield (*asked[gap.question], *scores)
+
+
+def heat_map_table(run: Run) -> Table:
+    """Return the leave-one-out scores: workers by grade, questions easiest first."""
+    questions, rows = heat_rows(run)
+    return Table(("worker", "grade", *questions), rows)
+
+
+def planner_table(run: Run) -> Table:
+    """Return the expected error by the number of answers a question; empty without a plan."""
+    report = planner_report(run)
+    header = ("answers", "similarity", "average_error", "worst_error", "delta")
+    rows = [
+        (plan.workers, plan.mu, plan.average_error, plan.worst_error, plan.delta)
+        for plan in report.curve
+    ]
+    return Table(header, rows)
+
+
+def against_table(report: AgainstReport) -> Table:
+    """Return the workers of both runs, greatest move first."""
+    header = (
+        *("worker", "rank_before", "rank_after", "ranks_gained"),
+        *("grade_before", "grade_after", "common_rank_before", "common_rank_after"),
+    )
+    return Table(
+        header,
+        (
+            (
+                *(row.name, row.rank_before, row.rank_after, row.moved),
+                *(row.grade_before, row.grade_after, row.place_before, row.place_after),
+            )
+            for row in report.workers
+        ),
+    )
+
+
+def convergence_table(run: Run) -> Table:
+    """Return the change of the weights an iteration."""
+    return Table(("iteration", "rmse"), enumerate(summary_of(run).trace, 1))
+
+
+def worker_table(run: Run, worker: UUID) -> Table:
+    """Return a worker's answers in full."""
+    rows: Any = (
+        Response.objects.filter(
+            submission__worker__public_id=worker,
+            submission__version=run.version_id,
+            state=Response.State.SUBMITTED,
+        )
+        .annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
+        .order_by("question__position", "question__public_id")
+        .values_list(
+            "submission__worker__external_id",
+            "question__external_id",
+            "question__text",
+            "text",
+            F("of_run__score"),
+            F("of_run__score_leave_one_out"),
+        )
+    )
+    header = ("worker", "question", "text", "answer", "score", "score_leave_one_out")
+    return Table(header, rows.iterator(AT_ONCE))
+
+
+def question_table(run: Run, question: UUID) -> Table:
+    """Return the workers' answers to a question by score, then the models', in full."""
+    header = (
+        *("worker", "model", "question", "answer", "status"),
+        *("score", "score_leave_one_out", "reason"),
+    )
+    return Table(header, _answers_to(run, question))
+
+
+def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
+    of_workers = (
+        AnswerScore.objects.filter(run=run, response__question__public_id=question)
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values_list(
+            "response__submission__worker__external_id",
+            "response__question__external_id",
+            "response__text",
+            "response__status",
+            "score",
+            "score_leave_one_out",
+        )
+    )
+    for worker in of_workers.iterator(AT_ONCE):
+        yield (worker[0], None, *worker[1:], None)
+    of_models = (
+        LLMAnswerScore.objects.filter(run=run, llm_response__question__public_id=question)
+        .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+        .values_list(
+            "llm_response__model__name",
+            "llm_response__question__external_id",
+            "llm_response__text",
+            "llm_response__status",
+            "score",
+            "reason",
+        )
+    )
+    for *model, reason in of_models.iterator(AT_ONCE):
+        yield (None, *model, None, reason)
+
+
+def map_table(run: Run, question: UUID) -> Table:
+    """Return where the answers to a question stand, then the consensus at each iteration.
+
+    `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
+    units of the vectors. Empty where the run recorded no map.
+    """
+    header = (
+        *("what", "worker", "model", "iteration", "x", "y", "own_x", "own_y"),
+        *("weight", "grade", "score", "answer"),
+    )
+    return Table(header, _places(run, question))
+
+
+def _places(run: Run, question: UUID) -> Iterable[Row]:
+    graded = WorkerGrade.objects.filter(
+        run=run, worker=OuterRef("response__submission__worker")
+    ).order_by()
+    of_workers = (
+        AnswerScore.objects.filter(
+            run=run, response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values_list(
+            "response__submission__worker__external_id",
+            "place",
+            Subquery(graded.values("weight")),
+            Subquery(graded.values("grade")),
+            "score",
+            "response__text",
+        )
+    )
+    for name, place, *rest in of_workers.iterator(AT_ONCE):
+        yield ("worker", name, None, None, *floats(place or b""), *rest)
+    of_models = (
+        LLMAnswerScore.objects.filter(
+            run=run, llm_response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+        .values_list("llm_response__model__name", "place", "score", "llm_response__text")
+    )
+    for name, place, score, text in of_models.iterator(AT_ONCE):
+        yield ("model", None, name, None, *floats(place or b""), None, None, score, text)
+    path = (
+        ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
+        .values_list("path", flat=True)
+        .first()
+    )
+    if path is not None:
+        numbers, about = floats(path), summary_of(run).map
+        for at, iteration in enumerate(about.iterations if about else ()):
+            place = numbers[4 * at : 4 * at + 4]
+            yield ("consensus", None, None, iteration, *place, None, None, None, None)

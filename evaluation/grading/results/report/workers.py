@@ -1,0 +1,173 @@
+"""A run's workers, best grade first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from annotations.web.paging import PAGE, Keyset, Page
+from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, standing_of
+from evaluation.models import Run, WorkerGrade
+from evaluation.reports.values import Estimate
+from evaluation.words.message import Message
+
+ORDER = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
+# Whose best rank on redrawn questions is within this part of the ranks from the end is "lowest".
+LOWEST = 0.25
+COLUMNS = (
+    "worker__public_id",
+    "worker__external_id",
+    "worker__panel",
+    "grade",
+    "grade_low",
+    "grade_high",
+    "raw",
+    "raw_low",
+    "raw_high",
+    "leave_one_out",
+    "weight",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "support",
+    "n_answers",
+    *COUNTED,
+)
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    """A worker in a run; a number is None where it is undefined.
+
+    Attributes
+    ----------
+    name, panel : the id a panel gave the worker, and the panel ("" if nobody said).
+    grade : 0 (the worst of the run) to 1 (the best).
+    raw : mean similarity to the exemplary answers. leave_one_out : the same to those of the others.
+    rank_low, rank_high : 95% interval of the rank; None where there is none.
+    supported : whether there are enough answers for a rank.
+    facts : how the facts of the answers stand to what the crowd agrees on; in no grade.
+    """
+
+    worker: UUID
+    name: str
+    panel: str
+    grade: Estimate
+    raw: Estimate
+    leave_one_out: float | None
+    weight: float | None
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    supported: bool
+    n_answers: int
+    facts: FactStanding = NO_FACTS
+
+    @property
+    def rank_interval(self) -> str:
+        """The ranks the worker might have; "" where nobody knows."""
+        if self.rank_low is None or self.rank_high is None:
+            return ""
+        if self.rank_low == self.rank_high:
+            return str(self.rank_low)
+        return f"{self.rank_low} to {self.rank_high}"
+
+
+def worker_rows(
+    run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
+) -> Page[WorkerRow]:
+    """Return workers by grade, ungraded ones last.
+
+    `search` is a part of their ids, `alarm` the key of an alarm that names them.
+    """
+    rows = _values(run)
+    if alarm is not None:
+        rows = rows.filter(worker__alarms=alarm)
+    if search:
+        rows = rows.filter(worker__external_id__icontains=search)
+    return ORDER.take(rows, after, size, row_of)
+
+
+def first_rows(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
+    """Return the first page of workers out of a longer one that begins with the first; no query."""
+    rows = page.rows[:size]
+    if len(page.rows) <= size:
+        return page
+    last = rows[-1]
+    return Page(rows, "", ORDER.cursor(last.grade.value, last.worker))
+
+
+def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
+    """Yield all workers in the same order, for a file."""
+    page = worker_rows(run, size=2000)
+    yield from page.rows
+    while page.next:
+        page = worker_rows(run, page.next, size=2000)
+        yield from page.rows
+
+
+def worker_row(run: Run, worker: UUID) -> WorkerRow | None:
+    """Return one worker; None if the run has no such worker."""
+    found = counted_row(run, worker)
+    return None if found is None else found[0]
+
+
+def counted_row(run: Run, worker: UUID, **numbers: Any) -> tuple[WorkerRow, dict[str, int]] | None:
+    """Return one worker and some numbers, which are columns; None without such a worker."""
+    row = _values(run).filter(worker__public_id=worker).annotate(**numbers).first()
+    return None if row is None else (row_of(row), {name: row[name] for name in numbers})
+
+
+def ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return those who have a rank, as `row_of` reads them, the best first."""
+    rows = _values(run).filter(rank__isnull=False)
+    return rows.order_by("rank", "worker__public_id")
+
+
+def unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return those who have no rank, as `row_of` reads them, who answered most first."""
+    rows = _values(run).filter(rank__isnull=True)
+    return rows.order_by("-n_answers", "worker__public_id")
+
+
+def _values(run: Run) -> QuerySet[WorkerGrade, Any]:
+    return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
+
+
+def row_of(row: dict[str, Any]) -> WorkerRow:
+    """Return a worker of a query for `COLUMNS`."""
+    return WorkerRow(
+        worker=row["worker__public_id"],
+        name=row["worker__external_id"],
+        panel=row["worker__panel"],
+        grade=Estimate(row["grade"], row["grade_low"], row["grade_high"]),
+        raw=Estimate(row["raw"], row["raw_low"], row["raw_high"]),
+        leave_one_out=row["leave_one_out"],
+        weight=row["weight"],
+        rank=row["rank"],
+        rank_low=row["rank_low"],
+        rank_high=row["rank_high"],
+        supported=row["support"],
+        n_answers=row["n_answers"],
+        facts=standing_of(row),
+    )
+
+
+def row_of_grade(grade: WorkerGrade) -> WorkerRow:
+    """Return a worker from a grade that was read with its worker."""
+    return row_of({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
+
+
+def lowest(ranked: int) -> Q:
+    """Return the condition on grades of those who stay in the lowest quarter of so many ranks."""
+    return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
+
+
+def lowest_said(row: WorkerRow, ranked: int) -> Message:
+    """Return why somebody is among the lowest."""
+    return Message("look.lowest", {"first": row.rank_low, "last": row.rank_high, "ranked": ranked})

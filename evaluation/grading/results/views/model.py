@@ -1,0 +1,24 @@
+"""The page of a language model in a run."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+
+from evaluation.grading.results.pages import grading_page
+from evaluation.grading.results.report.model import model_report
+from evaluation.models import Run
+from evaluation.result_pages import Context
+
+
+@grading_page("evaluation/model.html")
+def model(request: HttpRequest, run: Run, model: UUID) -> Context:
+    """Show a model's scores, its facts beside the crowd's, and its answers.
+
+    `after` comes from the address.
+    """
+    report = model_report(run, model, request.GET.get("after", ""))
+    if report is None:
+        raise Http404("the run has no such model")
+    return {"title": report.model.name, "report": report}

@@ -1,0 +1,105 @@
+"""The page of a run: workers, questions, and how the numbers were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from annotations.models import rights
+from annotations.web.query import parse_choice
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import three_digits
+from evaluation.grading.alarms.report import alarms_report, marks_of
+from evaluation.grading.facts.report import run_facts
+from evaluation.grading.remedies.report import remedies_report
+from evaluation.grading.results.charts.convergence import convergence_chart
+from evaluation.grading.results.charts.grades import MOST as MOST_WORKERS
+from evaluation.grading.results.charts.grades import grades_chart, ranks_chart
+from evaluation.grading.results.charts.questions import MOST as MOST_QUESTIONS
+from evaluation.grading.results.charts.questions import questions_chart
+from evaluation.grading.results.pages import grading_page
+from evaluation.grading.results.report.changes import answers_are_the_same
+from evaluation.grading.results.report.questions import ORDERS, question_rows
+from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.workers import first_rows, worker_rows
+from evaluation.grading.results.views.remedies import decided, link_to_add_models
+from evaluation.models import Run
+from evaluation.result_pages import Context, question_link, worker_link
+
+LONGEST_SEARCH = 255
+ITERATIONS_SHOWN = 100
+# Rows of a picture on the page; the picture as a file has more. Each is drawn twice, also narrow.
+WORKERS_DRAWN = 100
+
+
+@grading_page("evaluation/run.html")
+def results(request: HttpRequest, run: Run) -> Context:
+    """Show grades, questions, convergence, warnings and signature of a run.
+
+    `workers`, `questions`, `by`, `q` and `check` come from the address.
+    """
+    asked = request.GET
+    report = run_report(run)
+    search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
+    by: Any = parse_choice(asked, "by", ORDERS, "position")
+    first = worker_rows(run, size=WORKERS_DRAWN)
+    best = first.rows if report.n_graded else []
+    link = _of_worker(run)
+    after = asked.get("workers", "")
+    workers = worker_rows(run, after, search) if after or search else first_rows(first)
+    may = rights(request.user, run.version.question_set).edit
+    return {
+        **decided(run, [row.worker for row in workers.rows], may),
+        "title": f"People and questions of {report.about.name}",
+        "report": report,
+        "add_models": link_to_add_models(run) if may else "",
+        "alarms": alarms_report(run),
+        "remedies": remedies_report(run),
+        "search": search,
+        "workers": workers,
+        "marks": marks_of(run, [row.worker for row in workers.rows]),
+        "by": by,
+        "questions": question_rows(run, asked.get("questions", ""), by),
+        "trace": [
+            (at, three_digits(change))
+            for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
+        ],
+        "charts": {
+            "grades": grades_chart(best, report.n_graded, link) if best else None,
+            "ranks": ranks_chart(best, report.n_graded, link),
+            "questions": disagreement(run, report.counts.get("questions", 0)),
+            "convergence": convergence_chart(report.trace) if report.trace else None,
+        },
+        "facts": run_facts(run),
+        "same_inputs": answers_are_the_same(run) if asked.get("check") == "inputs" else None,
+    }
+
+
+def grades(run: Run, n_workers: int) -> Chart:
+    """Return the picture of the best workers' grades."""
+    return grades_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+
+
+def ranks(run: Run, n_workers: int) -> Chart | None:
+    """Return the picture of the best workers' ranks; None where they have no intervals."""
+    return ranks_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+
+
+def _of_worker(run: Run) -> Callable[[UUID], str]:
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    return link
+
+
+def disagreement(run: Run, n_questions: int) -> Chart | None:
+    """Return the picture of the questions with the most disagreement; None without any."""
+
+    def link(question: UUID) -> str:
+        return question_link(run, question)
+
+    rows = question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
+    return questions_chart(rows, n_questions, link) if n_questions else None

@@ -1,0 +1,1 @@
+"""The computation of a grading on plain records."""

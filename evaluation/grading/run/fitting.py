@@ -1,0 +1,99 @@
+"""Vectors to grades: AQER on the answers of a crowd, then the models against its exemplars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import AnswerStatus
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.methods.resampling import KeptDraws
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, labels_of
+from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
+from evaluation.methods.cells import Floats
+from evaluation.methods.grams import Vectors
+
+
+@dataclass(frozen=True)
+class Graded(GradedCrowd):
+    """A graded crowd, and what the remedies did where there were any."""
+
+    remedies: RemedyReport | None = None
+
+
+def kind_of(status: AnswerStatus) -> str:
+    """Return how a status enters a model's score: "text", "no_text" or "error"."""
+    if status is AnswerStatus.TEXT:
+        return "text"
+    return "error" if status.is_missing else "no_text"
+
+
+def grade(
+    parameters: AqerParameters,
+    vectors: Vectors,
+    workers: Sequence[Hashable],
+    questions: Sequence[Hashable],
+    initial_scores: NDArray[np.float64] | None = None,
+    models: ModelColumns | None = None,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+    outside: OutsideInformation | None = None,
+) -> Graded:
+    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does.
+
+    `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
+    """
+    draws: Callable[[int, int], None] | None = None
+    if progress is not None:
+        tell = progress
+
+        def draws(done: int, total: int) -> None:
+            tell("intervals", done, total)
+
+    columns = (vectors, labels_of(workers), labels_of(questions))
+    plain = report = None
+    if parameters.remedies:
+        remedied = grade_with_remedies(
+            parameters, *columns, outside or OutsideInformation(), initial_scores, draws, kept
+        )
+        aqer, plain, report = remedied.aqer, remedied.plain, remedied.report
+    else:
+        aqer = parameters.estimator().fit(*columns, initial_scores, draws, kept)
+    if models is None:
+        return Graded(aqer, None, plain, report)
+    kinds = [kind_of(status) for status in models.statuses]
+    scores = aqer.score_models(
+        models.vectors, labels_of(models.models), labels_of(models.questions), kinds
+    )
+    return Graded(aqer, scores, plain, report)
+
+
+def aqer_scores(
+    given: GradingInput, embed_texts: EmbedTexts | None = None, progress: Progress | None = None
+) -> tuple[Floats, Floats, Embedded]:
+    """Return leave-one-out scores of the workers' answers, scores of the models', and the vectors.
+
+    (N,) of `given.answered`, NaN for a question's only answer; (R,) of `given.models`, empty
+    without, NaN where there is no text or nobody answered. Raises `BackendError`.
+    """
+    embedded = vectors_of(given, embed_texts or partial(embed, given.parameters, progress=progress))
+    answers, spoken = given.answered, given.models
+    columns = None
+    if spoken is not None:
+        assert embedded.models is not None
+        columns = ModelColumns(spoken.models, spoken.questions, spoken.statuses, embedded.models)
+    graded = grade(
+        given.parameters,
+        embedded.answers,
+        answers.workers,
+        answers.questions,
+        models=columns,
+    )
+    of_models = np.zeros(0) if graded.models is None else graded.models.answer_scores
+    return graded.aqer.leave_one_out_scores_, of_models, embedded

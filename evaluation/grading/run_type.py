@@ -1,0 +1,41 @@
+"""AQER: grades for workers, exemplary answers, scores for language models."""
+
+from evaluation.kinds.kind import Kind
+from evaluation.models.runs import GRADING
+
+AQER = Kind(
+    name=GRADING,
+    title="AQER",
+    words="Grades workers by their free-text answers, and scores models on the same scale.",
+    options="evaluation.consensus.parameters.AqerParameters",
+    run="evaluation.grading.storage.running.grade_run",
+    summary="evaluation.grading.summary.AqerSummary",
+    counts="evaluation.grading.results.report.run.crowd_counts",
+    tables={
+        "workers": "evaluation.grading.results.report.tables.workers_table",
+        "questions": "evaluation.grading.results.report.tables.questions_table",
+        "models": "evaluation.grading.results.report.tables.models_table",
+        "model-answers": "evaluation.grading.results.report.tables.model_answers_table",
+        "facts": "evaluation.grading.results.report.tables.facts_table",
+        "answer-facts": "evaluation.grading.results.report.tables.answer_facts_table",
+        "convergence": "evaluation.grading.results.report.tables.convergence_table",
+        "heat-map": "evaluation.grading.results.report.tables.heat_map_table",
+        "planner": "evaluation.grading.results.report.tables.planner_table",
+        "comparison": "evaluation.grading.results.report.tables.comparisons_table",
+        "alarms": "evaluation.grading.results.report.tables.alarms_table",
+        "audit": "evaluation.experts.report.audit.audit_table",
+        "expert-agreement": "evaluation.experts.report.experts.agreement_table",
+        "expert-difficulty": "evaluation.experts.report.experts.difficulty_table",
+        "expert-estimates": "evaluation.experts.report.experts.estimates_table",
+        "leaderboard": "evaluation.model_comparison.report.tables.leaderboard_table",
+        "groups": "evaluation.model_comparison.report.tables.groups_table",
+    },
+    report="evaluation.grading.results.report.run.run_report",
+    text="evaluation.grading.commands.report_of_run",
+    pages="evaluation.grading.views.PAGES",
+    evaluate="evaluation.grading.arguments.EVALUATE",
+    action="Grade",
+    check="evaluation.steps.outside.problems_of_workers",
+    views="evaluation.grading.views.VIEWS",
+    start="evaluation.grading.views.START",
+)

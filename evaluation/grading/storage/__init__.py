@@ -1,0 +1,1 @@
+"""A grading in the database: rows to columns, and results to rows."""

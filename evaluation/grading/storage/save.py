@@ -1,0 +1,332 @@
+"""Results to rows, in one transaction with the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.db import models
+
+from annotations.models import Question, Worker
+from evaluation.consensus import AQER
+from evaluation.consensus.inputs import ModelAnswers
+from evaluation.grading.alarms.methods.questions import camps_summary
+from evaluation.grading.alarms.run.detection import SideBySide
+from evaluation.grading.facts.run.records import MODEL, WORKER
+from evaluation.grading.facts.storage import FactRows
+from evaluation.grading.run.grading import Grading
+from evaluation.grading.run.maps import Maps, as_bytes, heat_map, question_means
+from evaluation.grading.run.results import Results, left_out_means, rank_bounds
+from evaluation.grading.summary import VERSION, AqerSummary, Counts
+from evaluation.methods.undefined import or_none
+from evaluation.models import (
+    Alarm,
+    AnswerFact,
+    AnswerScore,
+    CrowdFact,
+    DrawPart,
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    LLMComparison,
+    LLMScore,
+    RunData,
+    WorkerGrade,
+)
+from evaluation.steps.checkpoints import Ending, Turn
+
+BATCH = 2000
+# Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
+WIDEST_KEPT = 4096
+# The name of the overview among a run's pictures.
+HEAT_MAP = "heat-map"
+GONE = ("kind", "severity", "statistic", "threshold")
+RESULTS: tuple[type[models.Model], ...] = (
+    WorkerGrade,
+    ExemplaryAnswer,
+    AnswerScore,
+    LLMScore,
+    LLMAnswerScore,
+    LLMComparison,
+    CrowdFact,
+    AnswerFact,
+    RunData,
+)
+
+
+def save(turn: Turn, grading: Grading, maps: Maps) -> None:
+    """Write all results and end the run; nothing is written if the claim is lost.
+
+    A run that was computed before (its worker died just then) has its results replaced, never
+    doubled.
+    """
+    run, results = turn.run_id, grading.results()
+    facts = FactRows(run, grading.facts)
+    input_hash = grading.given.hash()
+    with turn.fenced():
+        DrawPart.objects.filter(run=run).delete()
+        for result in RESULTS:
+            result._default_manager.filter(run=run).delete()
+        _create(WorkerGrade, _worker_grades(run, grading, results, maps, facts))
+        _create(ExemplaryAnswer, _exemplary_answers(run, grading, results, maps, facts))
+        _create(AnswerScore, _answer_scores(run, grading, results, maps))
+        _create(LLMScore, _llm_scores(run, results, facts))
+        _create(LLMAnswerScore, _llm_answer_scores(run, grading, results, maps))
+        _create(LLMComparison, _llm_comparisons(run, grading))
+        _create(CrowdFact, facts.crowd())
+        _create(AnswerFact, facts.answers())
+        save_alarms(run, grading)
+        RunData.objects.create(run_id=run, name=HEAT_MAP, data=heat_map(grading))
+        undefined = results.undefined.as_list()
+        turn.end(
+            Ending(
+                signature=grading.signature(input_hash),
+                input_hash=input_hash,
+                summary=_summary(grading, maps, facts),
+                warnings=[warning.as_dict() for warning in grading.warnings],
+                reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
+            )
+        )
+
+
+def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
+    given, aqer = grading.given, grading.graded.aqer
+    models = given.models or ModelAnswers.of([])
+    return AqerSummary.of(
+        {
+            **grading.summary(),
+            "version": VERSION,
+            "people_hash": given.people_hash(),
+            "draw_agreement": median_agreement(aqer),
+            "counts": Counts(
+                answers=len(given.answered),
+                empty_answers=given.n_empty,
+                workers=len(aqer.workers_),
+                questions=len(aqer.questions_),
+                models=len(set(models.models)),
+                model_answers=len(models),
+            ),
+            **_remedies(grading),
+            "map": maps.about,
+            "question_camps": camps_summary(grading.alarms.camps, given.questions),
+            "facts": facts.summary(),
+        }
+    )
+
+
+def _remedies(grading: Grading) -> dict[str, Any]:
+    """Return what the remedies did and changed; workers and questions by their public ids."""
+    given, report, changes = grading.given, grading.graded.remedies, grading.changes()
+    if report is None or changes is None:
+        return {}
+    public = dict(Worker.objects.filter(pk__in=given.workers).values_list("pk", "public_id"))
+    asked = dict(Question.objects.filter(pk__in=given.questions).values_list("pk", "public_id"))
+    found = report.as_dict(lambda key: str(public[key]), lambda key: str(asked[key]))
+    if report.suggested is not None:
+        found["suggested_anchors"]["responses"] = [
+            given.answered.keys[row] for row in report.suggested.tolist()
+        ]
+    found["gone"] = [
+        {
+            **{name: getattr(alarm, name) for name in GONE},
+            "workers": [str(public[worker]) for worker in alarm.workers],
+            "n_questions": len(alarm.questions),
+            "message": alarm.message.as_dict(),
+            "outcome": alarm.outcome and alarm.outcome.as_dict(),
+        }
+        for alarm in grading.alarms.gone
+    ]
+    found["camps_now"] = [
+        {**vars(camp), "workers": [str(public[worker]) for worker in camp.workers]}
+        for camp in grading.alarms.camps_now
+    ]
+    compared = changes.summary()
+    for row in compared["movers"]:
+        row["worker"] = str(public[row["worker"]])
+    return {"remedies": {**found, "compared_with_plain": compared}}
+
+
+def median_agreement(aqer: AQER) -> float | None:
+    """Return the median correlation of the draws' rankings with the run's; None without one."""
+    known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH)):
+        model._default_manager.bulk_create(batch)
+
+
+def _worker_grades(
+    run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
+) -> Iterable[WorkerGrade]:
+    aqer = grading.graded.aqer
+    place = {worker: at for at, worker in enumerate(aqer.workers_.tolist())}
+    means = left_out_means(aqer, grading.given.answered.workers)
+    ranks = rank_bounds(aqer)
+    for row in results.workers():
+        values = row._asdict()
+        at = place.get(row.worker)
+        rank_low, rank_high = ranks.get(row.worker, (None, None))
+        yield WorkerGrade(
+            run_id=run,
+            worker_id=values.pop("worker"),
+            support=values.pop("support") == "ok",
+            leave_one_out=means.get(row.worker),
+            rank_low=rank_low,
+            rank_high=rank_high,
+            weights=None if at is None else maps.weights[:, at].astype("<f4").tobytes(),
+            grades=None if at is None else maps.grades[:, at].astype("<f4").tobytes(),
+            **{**values, **facts.counted(WORKER, row.worker)},
+        )
+
+
+def _exemplary_answers(
+    run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
+) -> Iterable[ExemplaryAnswer]:
+    aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
+    means, spoken_of = question_means(grading), facts.of_questions()
+    exemplars = aqer.exemplars()
+    kept = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
+    place = {question: at for at, question in enumerate(aqer.questions_.tolist())}
+    for row in results.exemplars():
+        vector = path = mean = own = of_run = None
+        if row.question in place:
+            at = place[row.question]
+            path = as_bytes(maps.paths[at])
+            mean, own, of_run = (
+                or_none(column[at]) for column in (means, maps.own_share, maps.run_share)
+            )
+            if kept:
+                vector = as_bytes(exemplars[at])
+        found = camps.get(row.question)
+        larger, smaller = (found and found.sizes) or (None, None)
+        nearest = [keys[at] for at in (found and found.nearest) or ()]
+        yield ExemplaryAnswer(
+            run_id=run,
+            question_id=row.question,
+            n_answers=row.n_answers,
+            nearest_response_id=None if row.nearest is None else keys[row.nearest],
+            dispersion=row.dispersion,
+            dimension=None if vector is None else exemplars.shape[1],
+            vector=vector,
+            mean_score=mean,
+            path=path,
+            own_share=own,
+            run_share=of_run,
+            separation=None if found is None else found.separation,
+            larger_camp=larger,
+            smaller_camp=smaller,
+            larger_nearest_id=nearest[0] if nearest else None,
+            smaller_nearest_id=nearest[1] if nearest else None,
+            facts=spoken_of.get(row.question, ""),
+        )
+
+
+def _answer_scores(
+    run: int, grading: Grading, results: Results, maps: Maps
+) -> Iterable[AnswerScore]:
+    keys = grading.given.answered.keys
+    for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
+        yield AnswerScore(
+            run_id=run,
+            response_id=response,
+            score=row.score,
+            score_leave_one_out=row.score_leave_one_out,
+            place=as_bytes(place),
+        )
+
+
+def _llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScore]:
+    reasons = (
+        {}
+        if results.models is None
+        else dict(zip(results.models.models.tolist(), results.models.reasons, strict=True))
+    )
+    for row in results.model_scores():
+        values = row._asdict()
+        yield LLMScore(
+            run_id=run,
+            model_id=values.pop("model"),
+            reason=reasons.get(row.model) or "",
+            **{**values, **facts.counted(MODEL, row.model)},
+        )
+
+
+def _llm_answer_scores(
+    run: int, grading: Grading, results: Results, maps: Maps
+) -> Iterable[LLMAnswerScore]:
+    if grading.given.models is None:
+        return
+    keys = grading.given.models.keys
+    for response, row, place in zip(keys, results.model_answers(), maps.of_models, strict=True):
+        yield LLMAnswerScore(
+            run_id=run,
+            llm_response_id=response,
+            score=row.score,
+            reason=row.reason or "",
+            place=as_bytes(place),
+        )
+
+
+def _llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
+    models = grading.graded.models
+    for pair in models.comparisons if models else ():
+        yield LLMComparison(
+            run_id=run,
+            model_a_id=int(pair.model_a),
+            model_b_id=int(pair.model_b),
+            difference=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            p_value=pair.p_value,
+            adjusted_p_value=pair.adjusted_p_value,
+            smallest_detectable=pair.smallest_detectable,
+            n=pair.n,
+            test=pair.test,
+            reason=pair.reason or "",
+        )
+
+
+def save_alarms(run: int, grading: Grading) -> None:
+    """Replace the alarms of a run; call it within the transaction that writes its results."""
+    Alarm.objects.filter(run=run).delete()
+    found = grading.alarms.found
+    saved = Alarm.objects.bulk_create(
+        Alarm(
+            run_id=run,
+            place=place,
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            message=alarm.message.as_dict(),
+            state=alarm.state,
+            outcome=alarm.outcome and alarm.outcome.as_dict(),
+            answered=alarm.is_answered,
+            evidence=[_evidence(grading, exhibit) for exhibit in alarm.exhibits],
+        )
+        for place, alarm in enumerate(found)
+    )
+    about = list(zip(saved, found, strict=True))
+    of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
+    _create(
+        of_workers,
+        (of_workers(alarm=a, worker_id=pk) for a, alarm in about for pk in alarm.workers),
+    )
+    _create(
+        of_questions,
+        (of_questions(alarm=a, question_id=pk) for a, alarm in about for pk in alarm.questions),
+    )
+
+
+def _evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+    keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
+    return {
+        "question": exhibit.question,
+        "left": keys[exhibit.left],
+        "right": None if exhibit.right is None else keys[exhibit.right],
+        "llm_response": None if row is None or models is None else models.keys[row],
+    }

@@ -1,0 +1,98 @@
+"""What a run would come to without one more worker, computed at once out of the stored vectors.
+
+The same code grades as in a run: the same answers, vectors and settings, without the draws, which
+grades and ranks do not hang on. Where it would not be quick, or not be what a run would find, there
+is a reason instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.db.models import Count
+
+from annotations.models import Response, Worker
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.run.fitting import grade
+from evaluation.grading.run.results import Results
+from evaluation.grading.storage.as_graded import (
+    OF_WORDS,
+    NotAtOnceError,
+    as_graded,
+    vectors_as_graded,
+)
+from evaluation.methods.grams import Vectors
+from evaluation.models import Run
+from evaluation.steps.answers import parameters_of
+
+# Answers that are graded while somebody waits for a page. With stored vectors 20,000 took a tenth
+# of the time of the run (alarms.md); more would take as much longer as there are more.
+MOST_ANSWERS = 20_000
+# Words and letters become vectors anew, and many numbers each: pairs of answers to the same
+# question cost most there. At these, a second or two of processor time.
+MOST_BY_WORDS = 10_000
+MOST_PAIRS_BY_WORDS = 250_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a worker would have: None where undefined."""
+
+    grade: float | None
+    rank: int | None
+
+
+def without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
+    """Return the outcome of every other worker whom the run grades, by public id.
+
+    Raises `NotAtOnceError`.
+    """
+    if {str(worker.public_id), worker.external_id} & set(run.parameters.get("exclude_workers", ())):
+        raise NotAtOnceError("out_already")
+    if _is_large(run):
+        raise NotAtOnceError("large")
+    given = as_graded(run)
+    if parameters_of(run.parameters).init == "entailment":
+        raise NotAtOnceError("slow_settings")
+    return _named(_graded(given, vectors_as_graded(run, given), worker))
+
+
+def _is_large(run: Run) -> bool:
+    rows = Response.objects.filter(
+        question__version=run.version_id, state=Response.State.SUBMITTED
+    ).values("question")
+    counts = list(rows.annotate(n=Count("pk")).values_list("n", flat=True))
+    n_answers, n_pairs = sum(counts), sum(n * n for n in counts)
+    if run.parameters.get("embedder") in OF_WORDS:
+        return n_answers > MOST_BY_WORDS or n_pairs > MOST_PAIRS_BY_WORDS
+    return n_answers > MOST_ANSWERS
+
+
+def _graded(given: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
+    parameters = replace(
+        given.parameters,
+        bootstrap=0,
+        exclude_workers=(*given.parameters.exclude_workers, str(worker.public_id)),
+    )
+    answers, anchors = given.answered, given.anchors
+    outside = OutsideInformation(
+        texts=answers.texts,
+        excluded=list(dict.fromkeys([*given.excluded, worker.pk])),
+        anchor_rows=[row for row, _ in anchors],
+        anchor_grades=[grade for _, grade in anchors],
+    )
+    try:
+        graded = grade(parameters, vectors, answers.workers, answers.questions, outside=outside)
+    except RemedyError:
+        raise NotAtOnceError("nobody_left") from None
+    rows = Results(replace(given, models=None), graded).workers()
+    out = set(outside.excluded)
+    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in out}
+
+
+def _named(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
+    names = dict(Worker.objects.filter(pk__in=found).values_list("pk", "public_id"))
+    return {names[key]: outcome for key, outcome in found.items()}

@@ -1,0 +1,345 @@
+"""What an AQER run says of itself beside its rows: written by its end, read by every report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from evaluation.consensus.methods.scale import Ceiling
+from evaluation.flow.stored import RunSummary
+from evaluation.grading.methods.check_results import Result, check_result, needed
+
+# Grows with every change that an older reader would misunderstand.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What went into a run; workers and questions with an answer."""
+
+    answers: int = 0
+    empty_answers: int = 0
+    workers: int = 0
+    questions: int = 0
+    models: int = 0
+    model_answers: int = 0
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """How the vectors were made; see `evaluation.backends.EmbedderInfo`."""
+
+    spec: str = ""
+    model: str = ""
+    revision: str = ""
+    precision: str = ""
+    dimension: int | None = None
+    max_length: int | None = None
+    languages: str | None = None
+    binary: bool = False
+
+
+@dataclass(frozen=True)
+class MapAbout:
+    """The map of answers: `shares` of the variance on its axes, how many vectors taught them.
+
+    `iterations` are those whose weights are kept, of `n_workers`; `is_mean` says that the exemplary
+    answers lie at weighted means of the answers.
+    """
+
+    shares: tuple[float | None, ...]
+    n_learned: int
+    unit_length: bool
+    iterations: tuple[int, ...]
+    n_workers: int
+    is_mean: bool
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A statistic that was looked at for alarms; None with its reason."""
+
+    check: str
+    statistic: float | None
+    threshold: float
+    rings: bool
+    reason: str | None = None
+
+    @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        return check_result(self.statistic, self.rings, self.reason)
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return needed(self.check, self.reason) if self.statistic is None else None
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the check could not run for want of data."""
+        return self.result == "not_enough_data"
+
+
+@dataclass(frozen=True)
+class QuestionCamps:
+    """How many questions were tested for two camps of answers, listed, and had too few answers."""
+
+    threshold: float
+    fewest_answers: int
+    tested: int
+    listed: int
+    too_few: int
+
+
+@dataclass(frozen=True)
+class MeaningFound:
+    """What an entailment model said of the answers' meaning, in all.
+
+    Attributes
+    ----------
+    questions : on which it was asked. pairs : of different texts, each read both ways.
+    agrees, contradicts, contested, open, too_few : answers by verdict.
+    """
+
+    model: str = ""
+    revision: str = ""
+    threshold: float = 0.5
+    questions: int = 0
+    pairs: int = 0
+    agrees: int = 0
+    contradicts: int = 0
+    contested: int = 0
+    open: int = 0
+    too_few: int = 0
+
+
+@dataclass(frozen=True)
+class ReadByModel:
+    """How a chat model read the facts, in place of our own rules.
+
+    Attributes
+    ----------
+    model : its name. prompts : the beginning of their hashes.
+    questions, answers : that were to be read. slots : kinds of facts that it named.
+    without_slots : questions of which it named none in a way that could be read.
+    unread : answers whose replies could not be read, asked again; errors : that got no reply.
+    facts : that were taken. not_in_text : refused, for their quotes are not in the answers, letter
+        by letter. other_slot : refused, of kinds that were not asked for.
+    """
+
+    model: str = ""
+    prompts: str = ""
+    questions: int = 0
+    slots: int = 0
+    without_slots: int = 0
+    answers: int = 0
+    unread: int = 0
+    errors: int = 0
+    asked_again: int = 0
+    facts: int = 0
+    not_in_text: int = 0
+    other_slot: int = 0
+
+
+@dataclass(frozen=True)
+class FactsFound:
+    """On how many questions the run speaks of facts, and what it found there.
+
+    `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
+    by the code of why. `meaning` is what an entailment model said, `read_by` how a chat model read
+    the facts; None where none was asked.
+    """
+
+    questions: int = 0
+    spoken: int = 0
+    agreed: int = 0
+    contested: int = 0
+    silent: Mapping[str, int] = field(default_factory=dict)
+    meaning: MeaningFound | None = None
+    read_by: ReadByModel | None = None
+
+
+@dataclass(frozen=True)
+class CopyGroup:
+    """Workers, by public id, whose answers are alike, and whether they vote as one.
+
+    `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
+    the vote; None where times do not tell.
+    """
+
+    collapsed: bool
+    workers: tuple[str, ...] = ()
+    kappa: float | None = None
+    mean_cosine: float | None = None
+    verdict: str = ""
+    first: str | None = None
+    n_first: int | None = None
+    n_timed: int | None = None
+
+
+@dataclass(frozen=True)
+class CampsAlarm:
+    """Whether the crowd falls into two camps."""
+
+    statistic: float | None
+    threshold: float
+    rings: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RankingFound:
+    """A ranking at which the crowd may rest, against the experts' grades and the default one."""
+
+    name: str
+    correlation_with_expert: float | None
+    spearman_with_default: float | None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The rankings at which the crowd may rest; sizes of its camps."""
+
+    two_camps: CampsAlarm | None = None
+    camps: tuple[int, ...] = ()
+    found: tuple[RankingFound, ...] = ()
+    same_as: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class AnchorChoice:
+    """The ranking that `graded` answers of experts chose; the default one with its reason."""
+
+    graded: int
+    chosen: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class SuggestedAnchors:
+    """Answers that an expert should grade, by primary key, the most telling first."""
+
+    count: int = 0
+    reason: str | None = None
+    responses: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class CampedQuestion:
+    """A question, by public id, whose answers fall into two camps of these sizes."""
+
+    question: str
+    separation: float
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Mover:
+    """A worker, by public id, whose rank changed against the plain run; None for no rank."""
+
+    worker: str
+    plain_rank: int | None
+    rank: int | None
+    plain_grade: float | None = None
+    grade: float | None = None
+    change: int | None = None
+
+
+@dataclass(frozen=True)
+class ComparedWithPlain:
+    """The ranking against the plain one: rank correlation over `n` workers, and who moved most."""
+
+    spearman: float | None = None
+    n: int = 0
+    reason: str | None = None
+    movers: tuple[Mover, ...] = ()
+
+
+@dataclass(frozen=True)
+class Camp:
+    """A camp of the crowd after a remedy; see `evaluation.grading.run.outcomes.CampNow`."""
+
+    workers: tuple[str, ...]
+    agreement: float | None
+    follows: bool
+
+
+@dataclass(frozen=True)
+class GoneAlarm:
+    """An alarm that rang before workers were excluded; workers by public id, messages as stored."""
+
+    kind: str
+    severity: str
+    statistic: float | None
+    threshold: float | None
+    workers: tuple[str, ...]
+    n_questions: int
+    message: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RemediesDone:
+    """What the remedies of a run did; None or nothing where they were not asked for."""
+
+    asked_for: tuple[str, ...] = ()
+    excluded_workers: int = 0
+    groups: tuple[CopyGroup, ...] = ()
+    groups_not_asked_for: int = 0
+    candidates: Candidates | None = None
+    anchors: AnchorChoice | None = None
+    suggested_anchors: SuggestedAnchors | None = None
+    questions_with_camps: tuple[CampedQuestion, ...] | None = None
+    spelling: Mapping[str, Any] | None = None
+    gone: tuple[GoneAlarm, ...] = ()
+    camps_now: tuple[Camp, ...] = ()
+    compared_with_plain: ComparedWithPlain = field(default_factory=ComparedWithPlain)
+
+
+@dataclass(frozen=True)
+class AqerSummary(RunSummary):
+    """The summary of an AQER run; see `RunSummary`.
+
+    Attributes
+    ----------
+    converged : whether the rounds came to rest; None where nobody could be ranked.
+    trace : root mean square change of the weights, an iteration each.
+    draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
+    versions : of Crowdgrade, Python and libraries.
+    map, alarm_checks, question_camps, facts : None in a run from before there were such.
+    people_hash : of all that went in but models' answers; None in a run from before there was
+        one.
+    """
+
+    iterations: int = 0
+    converged: bool | None = None
+    trace: tuple[float, ...] = ()
+    ceiling: Ceiling = field(default_factory=lambda: Ceiling(None, None, None, 0, 0))
+    draw_agreement: float | None = None
+    counts: Counts = field(default_factory=Counts)
+    embedding: Embedding = field(default_factory=Embedding)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    remedies: RemediesDone | None = None
+    map: MapAbout | None = None
+    alarm_checks: tuple[Looked, ...] | None = None
+    question_camps: QuestionCamps | None = None
+    facts: FactsFound | None = None
+    people_hash: str | None = None
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return what went in."""
+        return asdict(self.counts)
+
+
+class HasSummary(Protocol):
+    """A run."""
+
+    summary: Any
+
+
+def summary_of(run: HasSummary) -> AqerSummary:
+    """Return the summary of an AQER run, also of one that has none yet or an older one."""
+    return AqerSummary.of(run.summary)

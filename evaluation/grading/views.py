@@ -1,0 +1,157 @@
+"""Pages of a grading, its start page, and its numbers in the model overview.
+
+`results.views` has the views of the pages, which need addresses.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Count
+
+from annotations.languages import name_of
+from annotations.models import GRADED, Question, QuestionSetVersion, Response
+from evaluation.flow.view import Side, View, Viewed, column
+from evaluation.grading.summary import summary_of
+from evaluation.kinds.kind import Beforehand, Page, Start
+from evaluation.models import Run
+from evaluation.result_pages import annotate_other_gradings
+
+PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
+
+
+def has_models(run: Run) -> bool:
+    """Return whether a run scored a language model."""
+    return bool(summary_of(run).shown_counts().get("models"))
+
+
+def has_other_gradings(run: Run) -> bool:
+    """Return whether the set has another finished grading to compare this one with."""
+    if hasattr(run, "has_other_gradings"):  # the query read it: `annotate_other_gradings`
+        return bool(run.has_other_gradings)
+    return annotate_other_gradings(Run.objects.filter(pk=run.pk)).get().has_other_gradings
+
+
+def is_wave(run: Run) -> bool:
+    """Return whether the set asks an earlier one again."""
+    return run.version.question_set.earlier_wave_id is not None
+
+
+PAGES = (
+    Page("", "Decide", address="results-decision"),
+    Page("people", "People and questions", address="results-people", group=PEOPLE),
+    Page("triage", "Decide about people", address="results-triage", group=PEOPLE),
+    Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
+    Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
+    Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
+    Page(
+        "comparison",
+        "Models compared",
+        address="results-comparison",
+        group=MODELS,
+        offered=has_models,
+    ),
+    Page("trust", "Can I trust this?", address="results-trust", group=TRUST),
+    Page("audit", "Expert check", address="results-audit", group=TRUST),
+    Page("experts", "What experts say", address="results-experts", group=TRUST),
+    Page("planner", "How many more answers?", address="results-planner", group=TRUST),
+    Page(
+        "against",
+        "Against another run",
+        address="results-against",
+        group=MORE,
+        offered=has_other_gradings,
+    ),
+    Page(
+        "waves",
+        "Compare with an earlier wave",
+        address="results-waves",
+        group=MORE,
+        offered=is_wave,
+    ),
+    Page("summary", "To print", address="results-summary", group=MORE),
+)
+
+
+def before(version: QuestionSetVersion | None) -> Beforehand | None:
+    """Say what a mixture of languages means for the grades; None for answers in one language.
+
+    A language is that in which the question was read. Answers to choices are the same in all.
+    """
+    if version is None or not version.languages:
+        return None
+    free = Response.objects.filter(
+        submission__version=version,
+        state=Response.State.SUBMITTED,
+        status=Response.Status.TEXT,
+        question__role__in=GRADED,
+    ).exclude(question__kind=Question.Kind.CHOICE)
+    found = free.order_by().values_list("language").annotate(n=Count("pk"))
+    counts = sorted(found, key=lambda one: (-one[1], one[0]))
+    if len(counts) < 2:
+        return None
+    told = ", ".join(
+        f"{name_of(tag) if tag else 'a language that nobody said'} ({n:,})" for tag, n in counts
+    )
+    return Beforehand(
+        f"People read the questions in several languages. Answers in their own words: {told}. A "
+        "model that knows only one of these languages, or that counts words or letters, cannot see "
+        "that two answers in two languages say the same. Then people seem to disagree who do not, "
+        "and those of the language with fewer answers get lower grades whatever they know. Choose "
+        "a model that knows all of these languages; else compare people only with those of their "
+        "own language."
+    )
+
+
+START = Start(before=before)
+
+
+VIEWS = (
+    Viewed(
+        View(
+            "crowd_score",
+            Side.CROWD,
+            "Near to people",
+            "How near the model's answer is to the consensus of the people who answered the "
+            "question: 1 where both say the same.",
+            highest=1.0,
+        ),
+        column("score"),
+        table="model-answers",
+        model="model",
+        question="question",
+        merges=False,
+    ),
+    Viewed(
+        View(
+            "crowd_dispersion",
+            Side.CROWD,
+            "People disagree",
+            "How far the people's own answers to the question are apart: 0 where all say the "
+            "same, toward 1 where they have nothing in common.",
+            lowest=0.0,
+            highest=1.0,
+            better="",
+            of="question",
+        ),
+        column("dispersion"),
+        table="questions",
+        file="exemplars.csv",
+        question="question",
+        merges=False,
+    ),
+    Viewed(
+        View(
+            "crowd_percentile",
+            Side.CROWD,
+            "Better than so many people",
+            "The share of people, from 0 to 100, who are less near to the consensus of the others "
+            "than the model, on the questions that it answered.",
+            lowest=0.0,
+            highest=100.0,
+            of="model",
+        ),
+        column("percentile"),
+        table="models",
+        model="model",
+        merges=False,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Interim gradings while answers are collected."""

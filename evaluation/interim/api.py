@@ -1,0 +1,186 @@
+"""Grades of the answers so far, while people still answer."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.answering.monitor import find_newest_collection
+from annotations.models import Collection, QuestionSet
+from annotations.web.paging import Keyset
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_page_body, load_page
+from annotations.web.rest.serializers import build_serializer
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from annotations.web.scope import get_answered_set, get_editable, get_user_id
+from evaluation.flow.forecast import TenMore
+from evaluation.grading.results.report.workers import WorkerRow
+from evaluation.interim import turns as interims
+from evaluation.interim.report import SoFar, so_far
+from evaluation.kinds import kind_named
+from evaluation.models import Interim, Run
+from evaluation.models.interims import FEWEST
+from evaluation.models.runs import GRADING
+from evaluation.options import OptionError
+from evaluation.rest.conflicts import conflict
+from evaluation.rest.done_runs import SECONDS_BETWEEN_LOOKS
+from evaluation.rest.message_field import SaidField
+from evaluation.rest.runs import refused_options
+
+NEWEST_RUN = Keyset("interim", ("-run__public_id",))
+TenMoreSerializer = build_serializer(TenMore)
+WorkerRowSerializer = build_serializer(WorkerRow)
+
+
+class InterimSerializer(serializers.Serializer[Interim]):
+    """A grading of what had been handed in when it was asked for; it does not count for its set."""
+
+    run = serializers.UUIDField(source="run.public_id", help_text="Watch it at runs/RUN/.")
+    name = serializers.CharField(source="run.name", help_text="Such as Interim, 12 people.")
+    people = serializers.IntegerField(source="n_people", help_text="Who had handed in.")
+    by_itself = serializers.BooleanField(help_text="Started by the setting grade_every.")
+    state = serializers.ChoiceField(source="run.state", choices=Run.State.choices)
+    created_at = serializers.DateTimeField(source="run.created_at")
+    finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+    results = serializers.SerializerMethodField(
+        help_text="Address of the results, with the grade of every worker; null while there are "
+        "none."
+    )
+    headline = serializers.SerializerMethodField(
+        help_text="Whether its grades can be used; null until it is worked out."
+    )
+    alarms = serializers.SerializerMethodField(help_text="How many rang.")
+    notices = serializers.SerializerMethodField()
+    ten_more = serializers.SerializerMethodField(
+        help_text="What ten more people would bring; null where there are too few answers to say, "
+        "and until it is worked out."
+    )
+
+    def get_results(self, interim: Interim) -> str | None:
+        """The address of the results."""
+        if interim.run.state != Run.State.DONE:
+            return None
+        address = reverse("api:results-run", args=[interim.run.public_id])
+        return str(self.context["request"].build_absolute_uri(address))
+
+    def get_headline(self, interim: Interim) -> str | None:
+        """The sentence of the page of results."""
+        said = (interim.found or {}).get("headline")
+        return None if said is None else SaidField().to_representation(said)
+
+    def get_alarms(self, interim: Interim) -> int | None:
+        """Alarms."""
+        return (interim.found or {}).get("alarms")
+
+    def get_notices(self, interim: Interim) -> int | None:
+        """Notices."""
+        return (interim.found or {}).get("notices")
+
+    @extend_schema_field(TenMoreSerializer(allow_null=True))
+    def get_ten_more(self, interim: Interim) -> dict[str, Any] | None:
+        """The forecast."""
+        hint = (interim.found or {}).get("hint")
+        return None if hint is None else dict(TenMoreSerializer(hint).data)
+
+
+class SoFarSerializer(serializers.Serializer[SoFar]):
+    """What can be said of the answers so far."""
+
+    people = serializers.IntegerField(source="done", help_text="Who has handed in.")
+    needed = serializers.IntegerField(source="fewest", help_text="As many can be graded.")
+    may_grade = serializers.BooleanField(
+        help_text="Whether a grading can be asked for: not a second time of the same answers."
+    )
+    going = InterimSerializer(allow_null=True, help_text="The one that waits or works.")
+    failed = InterimSerializer(allow_null=True, help_text="The latest, if it came to nothing.")
+    latest = InterimSerializer(source="interim", allow_null=True, help_text="That is done.")
+    since = serializers.IntegerField(help_text="People who handed in after the latest.")
+    nearer_percent = serializers.IntegerField(
+        source="narrower",
+        help_text="By how much ten more people bring the consensus of the middle question nearer.",
+    )
+    best = WorkerRowSerializer(many=True, help_text="At most three, by rank.")
+    lowest = WorkerRowSerializer(many=True)
+
+
+@extend_schema(tags=["collecting"])
+class InterimViewSet(ApiViewSet):
+    """Gradings of the answers so far, and what ten more people would bring."""
+
+    queryset = Interim.objects.all()
+    serializer_class = InterimSerializer
+
+    @extend_schema(
+        operation_id="collecting_interims",
+        summary="List the gradings of the answers so far, newest first",
+        responses=InterimSerializer(many=True),
+    )
+    def list(self, request: Request, set_id: UUID) -> Response:
+        """List them."""
+        collection = _collection(get_answered_set(request, set_id))
+        rows = Interim.objects.filter(collection=collection).select_related("run")
+        page = load_page(request, rows, NEWEST_RUN)
+        return Response(
+            build_page_body(request, self.get_serializer(page.rows, many=True).data, page.next)
+        )
+
+    @extend_schema(
+        operation_id="collecting_interims_start",
+        summary="Grade the answers so far",
+        description="In the background, once three people have handed in (409 before); where one "
+        "is under way, that one comes back. It is named “Interim, n people”, and does not count "
+        "for its set by itself. Decide before how many people you want: stopping when one likes "
+        "who leads misleads.",
+        parameters=[IDEMPOTENCY_KEY],
+        request=None,
+        responses={202: OpenApiResponse(InterimSerializer, "The run is queued; see Location.")},
+    )
+    @repeatable
+    def create(self, request: Request, set_id: UUID) -> Response:
+        """Start one."""
+        get_answered_set(request, set_id)
+        collection = _collection(get_editable(request, QuestionSet.objects.all(), set_id))
+        try:
+            interim = interims.start(collection, get_user_id(request))
+        except interims.TooFewError as error:
+            counts = {"people": error.done, "needed": FEWEST}
+            raise conflict("too_few_people", counts, **counts) from None
+        except OptionError as error:
+            raise refused_options(kind_named(GRADING), error, "conflict") from None
+        there = reverse("api:run-detail", args=[interim.run.public_id])
+        headers = {
+            "Location": request.build_absolute_uri(there),
+            "Retry-After": str(SECONDS_BETWEEN_LOOKS),
+        }
+        return Response(
+            self.get_serializer(interim).data, status.HTTP_202_ACCEPTED, headers=headers
+        )
+
+    @extend_schema(
+        operation_id="collecting_so_far",
+        summary="Read what can be said of the answers so far",
+        description="The latest grading with who is best and lowest, and whether it is worth "
+        "asking ten more people. The intervals of people's own grades do not shrink by more "
+        "people: they hang on how many questions each of them answers.",
+        responses=SoFarSerializer,
+    )
+    def latest(self, request: Request, set_id: UUID) -> Response:
+        """Read it."""
+        collection = _collection(get_answered_set(request, set_id))
+        told = SoFarSerializer(so_far(collection), context=self.get_serializer_context())
+        return Response(told.data)
+
+
+def _collection(question_set: QuestionSet) -> Collection:
+    found = find_newest_collection(question_set)
+    if found is None:
+        raise Http404("it is not published to workers")
+    return found

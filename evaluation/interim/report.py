@@ -1,0 +1,100 @@
+"""What can be said of the answers so far, while people still answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from annotations.models import Collection
+from evaluation.grading.results.report.workers import COLUMNS, WorkerRow, row_of
+from evaluation.models import Interim, Run, WorkerGrade
+from evaluation.models.interims import FEWEST, handed_in
+from evaluation.models.runs import FINISHED
+from evaluation.words.message import Message
+
+NAMED = 3
+"""People at either end whom the page names."""
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """The latest interim grading that is done, and the one that is under way.
+
+    Attributes
+    ----------
+    done : people who have handed in; fewest : as many can be graded.
+    going : the one that waits or works, failed : the latest if it came to nothing; else None.
+    interim : the latest that is done, told in full; None before. since : who handed in after it.
+    headline : its sentence. alarms, notices : how many rang. hint : what ten more people would
+        change; None where there are too few answers to say.
+    best, lowest : people by rank.
+    """
+
+    done: int
+    fewest: int
+    going: Interim | None
+    failed: Interim | None
+    interim: Interim | None = None
+    since: int = 0
+    headline: Message | None = None
+    alarms: int = 0
+    notices: int = 0
+    hint: dict[str, Any] | None = None
+    best: tuple[WorkerRow, ...] = ()
+    lowest: tuple[WorkerRow, ...] = ()
+
+    @property
+    def may_grade(self) -> bool:
+        """Whether a grading can be asked for now: not a second time of the same answers."""
+        changed = self.interim is None or self.since > 0 or self.done != self.interim.n_people
+        return self.going is None and self.done >= self.fewest and changed
+
+    @property
+    def narrower(self) -> int:
+        """By how many percent the middle question comes nearer with ten more people."""
+        if not self.hint or not self.hint["off"]:
+            return 0
+        return round(100 * (1 - self.hint["off_then"] / self.hint["off"]))
+
+
+def so_far(collection: Collection) -> SoFar:
+    """Return it, by five queries at most; what costs more was worked out in the background."""
+    here = handed_in().filter(version=collection.version_id)
+    rows = Interim.objects.filter(collection=collection).select_related("run").order_by("-pk")
+    newest = rows.first()
+    going = newest if newest is not None and newest.run.state not in FINISHED else None
+    is_lost = newest is not None and newest.run.state in (Run.State.FAILED, Run.State.CANCELLED)
+    failed = newest if is_lost else None
+    told = newest
+    if newest is not None and (newest.run.state != Run.State.DONE or newest.found is None):
+        told = rows.filter(run__state=Run.State.DONE, found__isnull=False).first()
+    # Who withdrew is gone from both figures: they are counted, not subtracted.
+    asked = told.run.created_at if told is not None else None
+    later = Q(submitted_at__gt=asked) if asked is not None else Q()
+    n = here.aggregate(done=Count("pk"), since=Count("pk", filter=later))
+    done = n["done"]
+    common: dict[str, Any] = {"done": done, "fewest": FEWEST, "going": going, "failed": failed}
+    if told is None or told.found is None:
+        return SoFar(**common)
+    ranked = WorkerGrade.objects.filter(run=told.run, rank__isnull=False)
+    best = _rows(ranked.order_by("rank", "worker__public_id"))
+    lowest = _rows(ranked.order_by("-rank", "-worker__public_id"))
+    named = {row.worker for row in best}
+    found = told.found
+    return SoFar(
+        **common,
+        interim=told,
+        since=n["since"],
+        headline=Message.of(found["headline"]) if "headline" in found else None,
+        alarms=found.get("alarms", 0),
+        notices=found.get("notices", 0),
+        hint=found.get("hint"),
+        best=tuple(best),
+        lowest=tuple(row for row in lowest if row.worker not in named),
+    )
+
+
+def _rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
+    return [row_of(row) for row in rows.values(*COLUMNS)[:NAMED]]

@@ -1,0 +1,131 @@
+"""Grading the answers so far while people still answer: by a button, or after every so many.
+
+One at a time for a collecting. What the page says of it is worked out here, by a worker, and never
+while somebody waits for the page.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from annotations.answering.places import compute_questions_per_worker
+from annotations.models import Collection
+from annotations.web.scope import RefusedError
+from evaluation.background import runs as lifecycle
+from evaluation.background.exclusions import leave_out_excluded
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.flow.forecast import WITHIN, as_dict, ten_more
+from evaluation.grading.results.report.questions import answered_questions
+from evaluation.models import Alarm, Interim
+from evaluation.models.alarms import SETTLED
+from evaluation.models.interims import FEWEST, due, handed_in, untold
+from evaluation.models.runs import FINISHED
+from evaluation.options import OptionError
+from evaluation.trust.report import trust_report
+
+logger = logging.getLogger(__name__)
+
+WITHOUT_MEANING = "tfidf-char"
+
+
+class TooFewError(ValueError):
+    """Too few people have handed in; `done` of them."""
+
+    def __init__(self, done: int) -> None:
+        super().__init__(f"{done} of {FEWEST} people have handed in")
+        self.done = done
+
+
+class NotDueError(ValueError):
+    """Another worker has just started the one that was due."""
+
+
+def n_done(collection: Collection) -> int:
+    """Return how many people have handed in."""
+    return handed_in().filter(version=collection.version_id).count()
+
+
+def under_way(collection: Collection) -> Interim | None:
+    """Return the interim grading that waits or works; None without one."""
+    rows = Interim.objects.filter(collection=collection).exclude(run__state__in=FINISHED)
+    return rows.select_related("run").first()
+
+
+@transaction.atomic
+def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> Interim:
+    """Grade what has been handed in; where an interim grading is under way, that one comes back.
+
+    Raises `TooFewError`, `NotDueError` for one `by_itself`, and what `runs.queue` raises.
+    """
+    # Two who press at once wait for each other here, and the second finds the first one's.
+    locked = (
+        Collection.objects.select_for_update(of=("self",))
+        .select_related("version__question_set")
+        .get(pk=collection.pk)
+    )
+    going = under_way(locked)
+    if going is not None:
+        return going
+    if by_itself and not due().filter(pk=locked.pk).exists():
+        raise NotDueError
+    done = n_done(locked)
+    if done < FEWEST:
+        raise TooFewError(done)
+    run = lifecycle.queue(
+        locked.version,
+        owner_id,
+        leave_out_excluded(_options(locked), locked.version),
+        name=f"Interim, {done:,} people",
+        notes="Made while people were still answering: it may change.",
+    )
+    return Interim.objects.create(collection=locked, run=run, n_people=done, by_itself=by_itself)
+
+
+def turn() -> None:
+    """Start what is due by itself, and work out what pages say of what is done."""
+    for interim in untold().select_related("run__version", "collection__version"):
+        try:
+            found = _found(interim)
+        except Exception:
+            # Whoever works here has other runs to do: this one is told without it.
+            logger.exception("what interim %s says cannot be worked out", interim.pk)
+            found = {}
+        Interim.objects.filter(pk=interim.pk).update(found=found)
+    for collection in due().select_related("version__question_set"):
+        try:
+            start(collection, collection.version.question_set.owner_id, by_itself=True)
+        except NotDueError:
+            continue
+        except (OptionError, RefusedError, TooFewError) as error:
+            logger.warning("no interim grading of collecting %s: %s", collection.pk, error)
+
+
+def _options(collection: Collection) -> AqerParameters:
+    """Return how it is graded: with intervals, an answer against those of the others."""
+    known = collection.version.every_language
+    english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
+    embedder = AqerParameters().embedder if english else WITHOUT_MEANING
+    return AqerParameters(leave_one_out=True, embedder=embedder)
+
+
+def _found(interim: Interim) -> dict[str, Any]:
+    run = interim.run
+    verdict = trust_report(run).verdict
+    told = Alarm.objects.filter(run=run).exclude(SETTLED)
+    counts = told.aggregate(
+        alarms=Count("pk", filter=Q(severity=Alarm.Severity.ALARM)),
+        notices=Count("pk", filter=Q(severity=Alarm.Severity.NOTICE)),
+    )
+    hint = ten_more(
+        answered_questions(run), compute_questions_per_worker(interim.collection), WITHIN
+    )
+    return {
+        "level": verdict.level,
+        "headline": verdict.headline.as_dict(),
+        **counts,
+        "hint": None if hint is None else as_dict(hint),
+    }

@@ -1,0 +1,81 @@
+"""The page of a collecting, with what can be said of the answers so far."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.answering import monitor
+from annotations.desk.collecting import monitor_page, pages
+from annotations.web.scope import answered_editable, get_user_id
+from annotations.web.texts import mark_code
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.interim import turns as interims
+from evaluation.interim.report import so_far
+from evaluation.models.interims import FEWEST
+from evaluation.options import SITE, OptionError
+
+
+def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Show how the collecting stands, with the latest grading of the answers so far."""
+    return _with_so_far(monitor_page.show_collection(request, set_id))
+
+
+@require_GET
+def live(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Return the part of it that changes."""
+    return _with_so_far(monitor_page.render_live_part(request, set_id))
+
+
+@require_POST
+def places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Let more people take part; a form that is refused comes back on the page."""
+    return _with_so_far(pages.add_places(request, set_id))
+
+
+@require_POST
+def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Make signed links for ids, or admit them; a form that is refused comes back on the page."""
+    return _with_so_far(pages.submit_ids(request, set_id))
+
+
+@require_POST
+def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Grade the answers so far, in the background; pressed twice, there is one grading."""
+    question_set = answered_editable(request, set_id)
+    collection = monitor.find_newest_collection(question_set)
+    if collection is None:
+        raise Http404("it is not published to workers")
+    try:
+        interims.start(collection, get_user_id(request))
+        said = "The answers so far are being graded. You may leave this page."
+        messages.success(request, said, "grading_begun")
+    except interims.TooFewError as error:
+        messages.error(
+            request,
+            f"{error.done:,} of the {FEWEST} people that a grading needs have handed in: "
+            "try again when there are more.",
+            "too_few_people",
+        )
+    except OptionError as error:
+        messages.error(
+            request, " ".join(SITE.sentence(AqerParameters, one) for one in error.problems)
+        )
+    return redirect("admin:collecting", question_set.public_id)
+
+
+def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
+    """Add to what the page shows; nothing to one without a collecting, or to no page."""
+    context = response.context_data if isinstance(response, TemplateResponse) else None
+    if context is not None and "collection" in context:
+        found = so_far(context["collection"])
+        context["so_far"] = found
+        if found.going is not None and not somebody_listens():
+            context["waiting"] = mark_code(HOW_TO_START)
+    return response

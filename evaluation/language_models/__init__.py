@@ -1,0 +1,1 @@
+"""Language models: their registration, prompts, answers and notes."""

@@ -1,0 +1,177 @@
+"""Prompts: what models are told, in versions that never change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import IntegrityError
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_page_body
+from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
+from annotations.web.scope import (
+    get_editable,
+    get_user_id,
+    get_visible_or_404,
+    require_requester,
+    select_visible,
+)
+from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt, TemplateError
+from evaluation.models import Prompt as StoredPrompt
+from evaluation.models import PromptVersion
+from evaluation.reports.list_filters import PromptFilter
+from evaluation.steps.asking.prompts import LONGEST_TEXT, create_prompt, edit_prompt
+
+NAME_TAKEN = "You have a prompt of this name."
+
+
+class PromptTextSerializer(StrictSerializer):
+    """What a model is told.
+
+    The template is text with `{question}`, `{choices}`, `{category}`, `{language}` and, with the
+    strategy passage, `{passage}` and `{title}`; a brace itself is written twice.
+    """
+
+    strategy = serializers.ChoiceField(choices=list(TEMPLATES))
+    system = serializers.CharField(
+        default=SYSTEM,
+        allow_blank=True,
+        trim_whitespace=False,
+        max_length=LONGEST_TEXT,
+        help_text="What it is told first; empty for nothing.",
+    )
+    template = serializers.CharField(trim_whitespace=False, max_length=LONGEST_TEXT)
+
+    def prompt(self) -> Prompt:
+        """Return the prompt. Raises `ApiProblem` at the template, if it cannot be used."""
+        values = self.validated_data
+        try:
+            return Prompt(values["strategy"], values["template"], values["system"])
+        except TemplateError as error:
+            raise build_field_problem(
+                "template", str(error).replace("--strategy ", "strategy ")
+            ) from None
+
+
+class NewPromptSerializer(PromptTextSerializer):
+    """A prompt and its first version."""
+
+    name = serializers.CharField(max_length=200)
+
+
+class PromptVersionSerializer(serializers.ModelSerializer[PromptVersion]):
+    """A version of a prompt; `id` is what a run of the kind ask takes as `prompt`."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    author = serializers.CharField(source="author.username", read_only=True)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = PromptVersion
+        fields = ("id", "number", "strategy", "system", "template", "hash", "author", "created_at")
+        read_only_fields = fields
+
+
+class PromptRowSerializer(serializers.ModelSerializer[StoredPrompt]):
+    """A prompt in a list."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = StoredPrompt
+        fields = ("id", "name", "created_at")
+        read_only_fields = fields
+
+
+class PromptSerializer(PromptRowSerializer):
+    """A prompt with all its versions, oldest first."""
+
+    versions = PromptVersionSerializer(many=True, read_only=True)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = StoredPrompt
+        fields = ("id", "name", "versions", "created_at")
+        read_only_fields = fields
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List prompts, newest first",
+        description="Beside these, runs take the two that are always there, by their names: "
+        "`closed` and `passage`.",
+        filters=True,
+        parameters=[build_sort_parameter(PromptFilter)],
+        responses=PromptRowSerializer(many=True),
+    ),
+    create=extend_schema(
+        summary="Make a prompt",
+        request=NewPromptSerializer,
+        responses={201: PromptSerializer},
+    ),
+    retrieve=extend_schema(summary="Read a prompt", responses=PromptSerializer),
+    versions=extend_schema(
+        summary="Change a prompt: keep another version of it",
+        description="The versions before stay as they are. A text that the latest version has "
+        "already makes none.",
+        request=PromptTextSerializer,
+        responses={201: PromptVersionSerializer},
+    ),
+)
+@extend_schema(tags=["language models"])
+class PromptViewSet(ApiViewSet):
+    """What models are told."""
+
+    queryset = StoredPrompt.objects.all()
+    lookup_url_kwarg = "prompt_id"
+    serializer_class = PromptSerializer
+    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filterset_class = PromptFilter
+
+    def list(self, request: Request) -> Response:
+        """List the prompts that you see."""
+        rows = select_visible(request, StoredPrompt.objects.all())
+        page = load_filtered_page(request, PromptFilter(request.query_params, rows))
+        body = PromptRowSerializer(page.rows, many=True).data
+        return Response(build_page_body(request, body, page.next))
+
+    @repeatable
+    def create(self, request: Request) -> Response:
+        """Keep a prompt of your own."""
+        owner = require_requester(request)
+        asked = self.checked(NewPromptSerializer)
+        try:
+            made = create_prompt(owner, asked.validated_data["name"], asked.prompt())
+        except IntegrityError:
+            raise ApiProblem("conflict", NAME_TAKEN, [Fault(NAME_TAKEN, "#/name")]) from None
+        return Response(
+            PromptSerializer(made.prompt).data,
+            status.HTTP_201_CREATED,
+            headers={"Location": self.reverse_action("detail", args=[made.prompt.public_id])},
+        )
+
+    def retrieve(self, request: Request, prompt_id: Any) -> Response:
+        """Read a prompt."""
+        rows = StoredPrompt.objects.prefetch_related("versions__author")
+        return Response(PromptSerializer(get_visible_or_404(request, rows, prompt_id)).data)
+
+    @action(detail=True, methods=["post"])
+    def versions(self, request: Request, prompt_id: Any) -> Response:
+        """Keep another version."""
+        stored = get_editable(request, StoredPrompt.objects.all(), prompt_id)
+        made = edit_prompt(
+            stored, get_user_id(request), self.checked(PromptTextSerializer).prompt()
+        )
+        return Response(PromptVersionSerializer(made).data, status.HTTP_201_CREATED)

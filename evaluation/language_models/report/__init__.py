@@ -1,0 +1,1 @@
+"""Answers and history of language models as plain records."""

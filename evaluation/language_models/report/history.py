@@ -1,0 +1,147 @@
+"""A language model over all sets that the one who looks may see, and its family beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from annotations.models.access import AnyUser
+from evaluation.methods.inference.trend import Trend, trend
+from evaluation.models import LanguageModel, LLMScore
+from evaluation.reports.across.counting import Counted, counted
+from evaluation.reports.values import Estimate
+from evaluation.words.across import trend_messages
+from evaluation.words.message import Message
+from evaluation.words.reasons import Reasoned
+
+MOST_RELATED = 50
+"""Versions of one family that stand beside each other."""
+
+
+@dataclass(frozen=True)
+class ModelEntry(Reasoned):
+    """A model in the run that counts for a set.
+
+    Attributes
+    ----------
+    score : mean similarity of its answers to the exemplary ones; n : questions it was scored on.
+    percentile : 0 to 100, share of workers who score lower. rank : among the models of the run.
+    on_scale : whether other sets' scores can be compared with it.
+    """
+
+    set_id: UUID
+    set_name: str
+    version: int
+    run: UUID
+    when: datetime
+    score: Estimate
+    n: int
+    percentile: float | None
+    rank: int | None
+    reason: str
+    on_scale: bool
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another version of the family, on the sets that both were scored on.
+
+    Attributes
+    ----------
+    difference : mean over these sets of its score less that of the model of the page; both were
+        compared with the same exemplary answers in each. better : in how many sets it was.
+    """
+
+    model: UUID
+    name: str
+    version: str
+    n_sets: int
+    difference: float
+    better: int
+
+
+@dataclass(frozen=True)
+class ModelHistory:
+    """A model over the sets that somebody sees, oldest first; trends as of workers."""
+
+    renamed_keys: ClassVar = {"told": "trend_messages"}
+
+    sets: tuple[ModelEntry, ...]
+    scores: Trend
+    standing: Trend
+    told: tuple[Message, ...]
+    related: tuple[Related, ...]
+    n_other_scale: int
+
+
+def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
+    """Return the history of a model that the user may see, by three queries at most."""
+    runs = counted(user)
+    sets = _sets(runs, model)
+    comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
+    scores = trend([entry.score.value or 0.0 for entry in comparable])
+    standing = trend([entry.percentile for entry in sets if entry.percentile is not None])
+    return ModelHistory(
+        sets=tuple(sets),
+        scores=scores,
+        standing=standing,
+        told=trend_messages(scores, standing),
+        related=tuple(_related(user, runs, model)),
+        n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
+    )
+
+
+def _sets(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
+    rows = LLMScore.objects.filter(model=model, run__in=list(runs.runs)).values(
+        *("run_id", "score", "score_low", "score_high", "n", "percentile", "rank", "reason")
+    )
+    return sorted((_entry(runs, row) for row in rows), key=lambda entry: entry.when)
+
+
+def _entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
+    run = runs.runs[row["run_id"]]
+    return ModelEntry(
+        set_id=run.set_id,
+        set_name=run.set_name,
+        version=run.version_number,
+        run=run.public_id,
+        when=run.finished_at,
+        score=Estimate(row["score"], row["score_low"], row["score_high"]),
+        n=row["n"],
+        percentile=row["percentile"],
+        rank=row["rank"],
+        reason=row["reason"],
+        on_scale=run.scale == runs.scale,
+    )
+
+
+def _related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related]:
+    if not model.family:
+        return []
+    family = LanguageModel.objects.visible_to(user).filter(
+        owner=model.owner_id, family=model.family
+    )
+    rows = LLMScore.objects.filter(
+        model__in=family.values("pk"), run__in=list(runs.runs), score__isnull=False
+    ).values_list(
+        *("model_id", "model__public_id", "model__name", "model__version", "run_id", "score")
+    )
+    own: dict[int, float] = {}
+    others: dict[tuple[Any, ...], dict[int, float]] = {}
+    for key, public_id, name, version, run, score in rows.order_by("model_id"):
+        if score is None:
+            continue
+        if key == model.pk:
+            own[run] = score
+        else:
+            others.setdefault((public_id, name, version), {})[run] = score
+    made = []
+    for (public_id, name, version), scores in others.items():
+        differences = [scores[run] - own[run] for run in scores if run in own]
+        if differences:
+            n = len(differences)
+            better = sum(difference > 0 for difference in differences)
+            made.append(Related(public_id, name, version, n, sum(differences) / n, better))
+    return made[:MOST_RELATED]

@@ -1,0 +1,30 @@
+"""Asking: answers of registered language models to the questions of a version.
+
+What it collects is graded like imported answers, by the next run of AQER. The room of its steps is
+`evaluation.steps.asking`; its options are in `evaluation.flow.asking.options`.
+"""
+
+from evaluation.kinds.kind import Kind, Start
+
+ASK = Kind(
+    name="ask",
+    title="Model answers",
+    words="Asks language models the questions and stores their answers.",
+    options="evaluation.flow.asking.options.AskOptions",
+    run="evaluation.steps.asking.collecting.collect",
+    asks=True,
+    summary="evaluation.flow.asking.summary.AskSummary",
+    tables={
+        "models": "evaluation.language_models.report.answers.models_table",
+        "answers": "evaluation.language_models.report.answers.answers_table",
+        "errors": "evaluation.language_models.report.answers.errors_table",
+    },
+    text="evaluation.language_models.commands.report_of_run",
+    needs_answers=False,
+    check="evaluation.steps.asking.askings.problems_at_start",
+    pages=("evaluation.language_models.views.results.RESULTS",),
+    named="evaluation.language_models.views.results.named",
+    standing="evaluation.language_models.views.results.STANDING",
+    action="Ask models",
+    start=Start(address="ask-models"),
+)

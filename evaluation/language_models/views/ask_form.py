@@ -1,0 +1,71 @@
+"""The form that asks models: checkboxes for models, a list of prompts, other options as ever."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from annotations.models.access import AnyUser
+from evaluation.flow.asking.options import AskOptions
+from evaluation.forms.options import form_for
+from evaluation.language_models.views.models import Place, place_of
+from evaluation.models import LanguageModel
+from evaluation.steps.asking.prompts import prompts_of
+
+MOST_CHOSEN = 5
+"""Models that are chosen beforehand; where there are more, people choose."""
+FITTING = "What suits each model: closed book, or beside its passage"
+
+
+@dataclass(frozen=True)
+class ModelBox:
+    """A model that can be chosen: its checkbox, and where it is asked."""
+
+    box: Any
+    model: LanguageModel
+    place: Place
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether what it costs is known."""
+        return self.model.price_in is not None
+
+
+class AskForm(form_for(AskOptions)):  # type: ignore[misc]
+    """`AskOptions` without ids: models and prompts are chosen by their names."""
+
+    def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        few = self.askable if len(self.askable) <= MOST_CHOSEN else []
+        begun = [str(one) for one in self.initial.get("models") or ()]
+        self.initial["models"] = begun or [str(row.public_id) for row in few]
+        self.fields["prompt"] = forms.ChoiceField(
+            label="Prompt",
+            required=False,
+            choices=[("", FITTING), *((prompt.id, prompt.name) for prompt in prompts_of(user))],
+            help_text="What models are told, and how each question is put. It is shown below.",
+        )
+
+    def boxes(self) -> list[ModelBox]:
+        """Return the models with their checkboxes."""
+        boxes = zip(self["models"], self.askable, strict=True)
+        return [ModelBox(box, model, place_of(model)) for box, model in boxes]
+
+    def others(self) -> list[forms.BoundField]:
+        """Return the fields that everybody should look at, but the models."""
+        return [field for field in self.basic() if field.name != "models"]
+
+    def begun_options(self) -> AskOptions:
+        """Return the options that the form begins with, before anybody filled it in."""
+        known = {name: self.initial.get(name) for name in AskOptions.options()}
+        return AskOptions(**{**known, "prompt": known["prompt"] or None})
+
+
+def seen(options: AskOptions) -> str:
+    """Return what stands for options that somebody has seen the preview of."""
+    written = json.dumps(options.as_dict(), sort_keys=True)
+    return hashlib.sha256(written.encode()).hexdigest()

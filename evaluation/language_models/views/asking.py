@@ -1,0 +1,155 @@
+"""Asking models: choose them, see what they will see and what it takes at most, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_editable, get_user_id
+from annotations.web.texts import mark_code
+from evaluation.background import runs as lifecycle
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.flow.asking.options import AskOptions
+from evaluation.forms.earlier_settings import like_of
+from evaluation.forms.run_label import RunLabelForm
+from evaluation.kinds import kind_named
+from evaluation.language_models.views.ask_form import AskForm, seen
+from evaluation.language_models.views.models import offers_packaged
+from evaluation.options import OptionError
+from evaluation.steps.asking.preview import Estimate, Preview, estimate, preview
+
+ASK = "ask"
+
+
+@dataclass(frozen=True)
+class SharedPreview:
+    """What several models see alike: the prompt, the conversations, and who they are."""
+
+    prompt: str
+    conversations: tuple[Any, ...]
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What the asking takes, all models together; None where nobody can say."""
+
+    to_ask: int
+    stored: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    duration: timedelta | None
+
+    @classmethod
+    def of(cls, estimates: Sequence[Estimate]) -> Takes:
+        """Add up; models are asked beside each other, so the slowest says how long it takes."""
+        asked = [one for one in estimates if not one.reason and one.to_ask]
+        costs, durations = [one.cost for one in asked], [one.duration for one in asked]
+        return cls(
+            to_ask=sum(one.to_ask for one in asked),
+            stored=sum(one.stored for one in estimates),
+            prompt_tokens=sum(one.prompt_tokens for one in asked),
+            completion_tokens=sum(one.completion_tokens for one in asked),
+            cost=None if None in costs else sum(one for one in costs if one is not None),
+            duration=None
+            if None in durations
+            else max((one for one in durations if one is not None), default=timedelta()),
+        )
+
+
+def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask how, show what will be sent, and start; nothing is sent that was not shown before."""
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    version = lifecycle.version_to_grade(question_set, request.GET.get("version"), answered=False)
+    like = like_of(request, question_set, kind_named(ASK))
+    form = AskForm(
+        request.user,
+        request.POST or None,
+        like=like.parameters,
+        preset={} if request.POST else request.GET.dict(),
+    )
+    label = RunLabelForm(request.POST or None)
+    options, shown = _options(form), {}
+    if options is not None and version is not None and not label.errors:
+        try:
+            if request.POST.get("do") == "ask" and request.POST.get("seen") == seen(options):
+                run = lifecycle.queue(version, get_user_id(request), options, ASK, **label.said())
+                return redirect("admin:run", run.public_id)
+            shown = _preview(request, version, options)
+        except OptionError as error:
+            if form.is_bound:
+                form.refuse(error)
+            else:
+                shown = {"why_not": form.sentences(error)}
+    context = {
+        "title": "Ask models",
+        "subtitle": f"{question_set.name}, version {version.number}" if version else "",
+        "breadcrumbs": build_breadcrumbs(question_set),
+        "question_set": question_set,
+        "version": version,
+        "has_questions": version is not None and version.questions.exists(),
+        "form": form,
+        "label": label,
+        "like": like,
+        "offers_packaged": offers_packaged(request),
+        "asked_unseen": request.POST.get("do") == "ask" and bool(shown),
+        "waiting": "" if somebody_listens() else mark_code(HOW_TO_START),
+        **shown,
+    }
+    wrong = form.errors or label.errors
+    return TemplateResponse(request, "admin/asking/ask.html", context, status=400 if wrong else 200)
+
+
+def _options(form: AskForm) -> AskOptions | None:
+    """Return what was filled in, or what the form begins with; None for what cannot be read."""
+    if not form.is_bound:
+        begun = form.begun_options()
+        return begun if begun.models and not begun.problems() else None
+    found: AskOptions | None = form.parameters() if form.is_valid() else None
+    return found
+
+
+def _preview(
+    request: HttpRequest, version: QuestionSetVersion, options: AskOptions
+) -> dict[str, Any]:
+    check = kind_named(ASK).check
+    problems = check(version, request.user, options) if check else ()
+    if problems:
+        raise OptionError(problems)
+    estimates = estimate(version, request.user, options)
+    previews = preview(version, request.user, options)
+    return {
+        "seen": seen(options),
+        "estimates": estimates,
+        "takes": Takes.of(estimates),
+        "previews": list(_shared(previews)),
+        "parameters": [(one.model, one.parameters) for one in previews],
+        "samples": options.samples,
+        "budget": options.budget,
+        "nobody": all(one.reason for one in estimates),
+    }
+
+
+def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
+    """Return what is alike once, in the order of the models."""
+
+    def of_prompt(one: Preview) -> str:
+        return one.prompt
+
+    found = []
+    for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
+        same = list(alike)
+        names = tuple(one.model for one in same)
+        found.append(SharedPreview(prompt, same[0].conversations, names))
+    return found

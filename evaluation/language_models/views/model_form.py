@@ -1,0 +1,241 @@
+"""The form of a language model: what it is, how it is reached, and what asking it costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
+
+from annotations.models.access import AnyUser
+from evaluation.backends.chat import smollm2
+from evaluation.backends.specs import model_at_url
+from evaluation.flow.asking.registration import LOCAL, OPENAI, ModelOptions
+from evaluation.models import LanguageModel
+from evaluation.options import SITE, OptionError, Parameters, Problem
+from evaluation.steps.asking.registration import columns_of, options_of, problems_of
+
+ADDRESS, HERE, NOWHERE, KEPT = "address", "here", "nowhere", "kept"
+PLACES = {
+    ADDRESS: "Behind a web address (OpenAI-compatible)",
+    HERE: "On this machine: SmolLM2-135M, the packaged model",
+    NOWHERE: "Nowhere: its answers are uploaded as files",
+    KEPT: "As an operator set it up",
+}
+DETAILS = ("family", "version", "size", "tuning", "strategy")
+NEEDED_BEHIND = {
+    "url": "Write the address of the server.",
+    "called": "Write the name by which the server knows it.",
+}
+"""Fields without which there is no address, and what is said then."""
+# Where a problem of an option shows.
+FIELDS = {"spec": "url"}
+
+
+class ModelForm(forms.Form):
+    """What is said about a model; `save` stores it."""
+
+    name = forms.CharField(
+        label="Name", max_length=255, help_text="As tables and pictures show it, such as Small 1."
+    )
+    place = forms.ChoiceField(label="Where it runs")
+    url = forms.CharField(
+        label="Web address",
+        required=False,
+        max_length=900,
+        help_text="Of the server, up to /v1: such as https://api.example.org/v1.",
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off"}),
+    )
+    called = forms.CharField(
+        label="What the server calls it",
+        required=False,
+        max_length=200,
+        help_text="As its documentation writes it, with the version: such as small-1-2026-10.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    key_variable = forms.CharField(
+        label="Variable of the key",
+        required=False,
+        max_length=100,
+        help_text="Name of the environment variable of this server that holds the key, such as "
+        "OPENAI_API_KEY. The key itself is never typed here, stored or shown.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    price_in = forms.FloatField(
+        label="Price of a million tokens read",
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+        help_text="In any currency, the same for both prices.",
+    )
+    price_out = forms.FloatField(
+        label="Price of a million tokens written",
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+    )
+    family = forms.CharField(label="Family", required=False, max_length=200)
+    version = forms.CharField(
+        label="Version", required=False, max_length=200, help_text="So that the next can be told."
+    )
+    size = forms.CharField(label="Size", required=False, max_length=50, help_text="Such as 135M.")
+    tuning = forms.CharField(
+        label="Tuning", required=False, max_length=200, help_text="Such as instruct."
+    )
+    strategy = forms.CharField(
+        label="Strategy", required=False, max_length=200, help_text="How it is asked, in a word."
+    )
+    notice = forms.CharField(
+        label="Notice",
+        required=False,
+        max_length=2000,
+        help_text="Shown wherever its answers show.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    parameters = forms.CharField(
+        label="Parameters",
+        required=False,
+        max_length=5000,
+        help_text='Sent with every request, as JSON: such as {"top_p": 0.9}. Temperature and '
+        "length are chosen when it is asked.",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+    )
+
+    def __init__(self, user: AnyUser, model: LanguageModel, *args: Any, **kwargs: Any) -> None:
+        """Begin with what is stored of `model`, which may be new."""
+        kwargs["initial"] = {**_stored(model), **(kwargs.get("initial") or {})}
+        super().__init__(*args, **kwargs)
+        self.user, self.model = user, model
+        places = [ADDRESS, *([HERE] if smollm2.is_installed() else []), NOWHERE]
+        held = kwargs["initial"]["place"]
+        places += [held] if held not in places else []
+        choices = [(place, PLACES[place]) for place in places]
+        self.fields["place"] = forms.ChoiceField(label="Where it runs", choices=choices)
+        self.fields["place"].initial = held
+        behind = (self.data.get("place") if self.is_bound else held) == ADDRESS
+        for name, missing in NEEDED_BEHIND.items():
+            self.fields[name].required = behind
+            self.fields[name].error_messages["required"] = missing
+
+    def basic(self) -> list[forms.BoundField]:
+        """Return the fields that everybody should look at."""
+        return [self["name"], self["place"]]
+
+    def reached(self) -> list[forms.BoundField]:
+        """Return the fields about an address, which other places do not need."""
+        return [self["url"], self["called"], self["key_variable"]]
+
+    def folded(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
+        """Return the other groups: title, fields, and whether they need to be seen."""
+        groups = {
+            "What it is": [*DETAILS, "notice"],
+            "Prices and parameters": ["price_in", "price_out", "parameters"],
+        }
+        for title, names in groups.items():
+            fields = [self[name] for name in names]
+            yield title, fields, any(field.errors for field in fields)
+
+    def clean_parameters(self) -> dict[str, Any]:
+        """Read the JSON."""
+        text = self.cleaned_data["parameters"]
+        try:
+            read: dict[str, Any] = ModelOptions.options()["parameters"].read(text or "{}")
+        except OptionError as error:
+            wrong = error.problems[0]
+            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
+        return read
+
+    def clean(self) -> dict[str, Any]:
+        """Put the address together, and refuse what may not be asked."""
+        values: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            for wrong in problems_of(self.options(), self.user):
+                self._refuse(wrong)
+            self._refuse_a_taken_name()
+        return values
+
+    def options(self) -> ModelOptions:
+        """Return how the model is reached, as it was filled in."""
+        values = self.cleaned_data
+        behind = values["place"] == ADDRESS
+        specs = {
+            ADDRESS: f"{OPENAI}:{values['called']}@{values['url']}",
+            HERE: LOCAL,
+            NOWHERE: None,
+            KEPT: self.model.spec or None,
+        }
+        return ModelOptions(
+            spec=specs[values["place"]],
+            key_variable=(values["key_variable"] or None) if behind else None,
+            parameters=values["parameters"],
+            price_in=values["price_in"],
+            price_out=values["price_out"],
+        )
+
+    def save(self) -> LanguageModel:
+        """Store the model."""
+        for name in ("name", *DETAILS, "notice"):
+            setattr(self.model, name, self.cleaned_data[name])
+        for name, value in columns_of(self.options()).items():
+            setattr(self.model, name, value)
+        self.model.save()
+        return self.model
+
+    def _refuse(self, wrong: Problem) -> None:
+        said = SITE.sentence(ModelOptions, wrong)
+        self.add_error(
+            FIELDS.get(wrong.option, wrong.option or None),
+            ValidationError(f"{capfirst(said)}.".replace("..", "."), wrong.code),
+        )
+
+    def _refuse_a_taken_name(self) -> None:
+        same = LanguageModel.objects.filter(
+            owner_id=self.model.owner_id, name=self.cleaned_data["name"]
+        )
+        if same.exclude(pk=self.model.pk).exists():
+            self.add_error("name", name_taken())
+
+
+def name_taken() -> ValidationError:
+    """Return the error of a name that another model of the owner has."""
+    return ValidationError("You have a model of this name.", "name_taken")
+
+
+def _stored(model: LanguageModel) -> dict[str, Any]:
+    """Return what is stored of a model as the form shows it."""
+    options = options_of(model)
+    values = {name: getattr(model, name) for name in ("name", *DETAILS, "notice")}
+    kind, _, target = model.spec.partition(":")
+    parts = model_at_url(target) if kind == OPENAI else None
+    if parts is not None:
+        place = ADDRESS
+    elif model.spec == LOCAL:
+        place = HERE
+    elif model.spec:
+        place = KEPT
+    else:
+        place = ADDRESS if model.pk is None else NOWHERE
+    return {
+        **values,
+        "place": place,
+        "called": parts[0] if parts else "",
+        "url": parts[1] if parts else "",
+        "key_variable": model.key_variable,
+        "price_in": options.price_in,
+        "price_out": options.price_out,
+        "parameters": json.dumps(model.parameters, ensure_ascii=False) if model.parameters else "",
+    }
+
+
+class NoteForm(forms.Form):
+    """What is to be remembered about a model."""
+
+    text = forms.CharField(
+        label="New note",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Read by you, the owner of the model and who may change a question set that it "
+        "answered in.",
+        error_messages={"required": "Write what is to be remembered."},
+    )

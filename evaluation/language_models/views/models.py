@@ -1,0 +1,311 @@
+"""Language models: the list, one of them, registering and changing it, and one question to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotations.models import QuestionSet, is_requester
+from annotations.models.notes import may_note
+from annotations.web.pages import build_breadcrumbs, load_page
+from annotations.web.paging import Keyset
+from annotations.web.scope import (
+    get_editable,
+    get_user_id,
+    get_visible_or_404,
+    require_requester,
+    select_visible,
+)
+from evaluation.backends.chat import smollm2
+from evaluation.charts.chart import Chart
+from evaluation.charts.history import Occasion, history_chart
+from evaluation.deletion.storage.discarding import MODEL
+from evaluation.flow.asking.registration import LOCAL, url_of
+from evaluation.language_models.report.history import ModelHistory, model_history
+from evaluation.language_models.views import trial_runs
+from evaluation.language_models.views.model_form import ModelForm, NoteForm, name_taken
+from evaluation.language_models.views.trying import TryForm, prepared
+from evaluation.model_overview.views import model_link
+from evaluation.models import LanguageModel, LLMResponse, Removal
+from evaluation.reports.across.noting import notes_about
+from evaluation.reports.list_filters import ModelFilter, with_answers
+from evaluation.workers.views import sent
+
+BY_QUESTION = Keyset(
+    "questions",
+    ("question__version__number", "question__position", "question__public_id", "pk"),
+)
+PACKAGED: dict[str, Any] = {
+    "name": smollm2.MODEL,
+    "family": "SmolLM2",
+    "size": "135M",
+    "tuning": "instruct",
+    "price_in": 0.0,
+    "price_out": 0.0,
+    "notice": "A very small model that runs on this machine: good for trying things out, and "
+    "often wrong.",
+}
+"""What is said of the packaged model when it is added by one click."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a model is asked, in words; `can_be_asked` says whether it is at all."""
+
+    words: str
+    can_be_asked: bool
+
+
+LOOK_AGAIN = 2
+"""Seconds until the page of a trial is asked for again."""
+REFUSED = {
+    "one_at_a_time": "You are asking a model already: wait for its reply, or try again in a "
+    "minute.",
+    "trials_busy": "Too many models are being asked at the moment: try again in a minute.",
+}
+UPLOADED = Place("only its uploaded answers", False)
+
+
+def place_of(model: LanguageModel, mine: bool = True) -> Place:
+    """Return where a model is asked; the address only for those who may change it."""
+    if not mine:
+        return Place("by its owner", True) if model.spec else UPLOADED
+    if model.spec == LOCAL:
+        return Place("on this machine", True)
+    if host := urlsplit(url_of(model.spec)).netloc:
+        return Place(f"at {host.rpartition('@')[2]}", True)
+    if model.spec:
+        return Place("as an operator set it up", True)
+    return UPLOADED
+
+
+def models(request: HttpRequest) -> HttpResponse:
+    """List the language models, newest first."""
+    rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
+    list_of = ModelFilter(request.GET, with_answers(rows, request.user)).listing(request)
+    page = list_of["page"]
+    mine = set(
+        LanguageModel.objects.editable_by(request.user)
+        .filter(pk__in=[row.pk for row in page])
+        .values_list("pk", flat=True)
+    )
+    context = {
+        "title": "Language models",
+        **list_of,
+        "rows": [(row, place_of(row, row.pk in mine)) for row in page],
+        "may_make": is_requester(request.user),
+        "offers_packaged": offers_packaged(request),
+        "packaged": smollm2.MODEL,
+    }
+    return TemplateResponse(request, "admin/models/list.html", context)
+
+
+def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Show a model: what it is, how it is reached, and a question to try it by."""
+    shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    trial = trial_runs.look(get_user_id(request), request.GET.get("trial", ""))
+    if trial is None:
+        return shown_model(request, shown)
+    form = TryForm(request.user, initial=dict(trial.asked))
+    response = shown_model(request, shown, form, trial.result, asking=trial.is_pending)
+    if trial.is_pending:
+        # An address of its own for each look: a browser does not load the same one again where it
+        # ends in a fragment, it only scrolls.
+        looks = request.GET.get("look", "0")
+        look = int(looks) + 1 if looks.isdecimal() and len(looks) < 6 else 1
+        again = f"{trial_address(shown, request.GET['trial'])}&look={look}"
+        response.headers["Refresh"] = f"{LOOK_AGAIN}; url={again}#reply"
+    return response
+
+
+def trial_address(model: LanguageModel, trial: str) -> str:
+    """Return the address that shows a trial of a model."""
+    return f"{reverse('admin:model', args=[model.public_id])}?trial={trial}"
+
+
+@require_POST
+def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Have a model asked one question in the background, and lead to where its reply is shown."""
+    asked = get_editable(request, LanguageModel.objects.all(), model_id)
+    form = TryForm(request.user, request.POST)
+    if not form.is_valid():
+        return shown_model(request, asked, form, status=400)
+    try:
+        name = trial_runs.begin(get_user_id(request), prepared(asked, form), form.cleaned_data)
+    except trial_runs.TrialRefusedError as error:
+        form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
+        return shown_model(request, asked, form, status=429)
+    return redirect(f"{trial_address(asked, name)}#reply")
+
+
+def new_model(request: HttpRequest) -> HttpResponse:
+    """Register a model of one's own."""
+    return _form(request, LanguageModel(owner_id=require_requester(request)), "Register a model")
+
+
+def edit_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Change what is said about a model."""
+    changed = get_editable(request, LanguageModel.objects.all(), model_id)
+    return _form(request, changed, f"Edit {changed.name}")
+
+
+@require_http_methods(["POST"])
+def add_packaged(request: HttpRequest) -> HttpResponse:
+    """Register the model that is installed with the site, by one click."""
+    owner = require_requester(request)
+    if not smollm2.is_installed():
+        messages.error(request, "The packaged model is not installed on this machine.")
+        return redirect("admin:models")
+    found = LanguageModel.objects.filter(owner_id=owner, spec=LOCAL).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                found = LanguageModel.objects.create(owner_id=owner, spec=LOCAL, **PACKAGED)
+        except IntegrityError:
+            messages.error(
+                request,
+                f"You have a model called {smollm2.MODEL} whose answers are elsewhere: edit it, "
+                "or register this one under another name.",
+            )
+            return redirect("admin:models")
+        messages.success(request, f"{found.name} is registered. Ask it something below.")
+    return redirect("admin:model", found.public_id)
+
+
+def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
+    """Show what a model answered to a set's questions."""
+    question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
+    model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    answers = (
+        select_visible(request, LLMResponse.objects.all())
+        .filter(model=model, question__version__question_set=question_set)
+        .select_related("question__version")
+    )
+    context = {
+        "title": model.name,
+        "subtitle": "Answers of a language model",
+        "breadcrumbs": build_breadcrumbs(question_set),
+        "notice": " ".join(filter(None, [question_set.notice, model.notice])),
+        "question_set": question_set,
+        "page": load_page(request, answers, BY_QUESTION),
+        "all_views": model_link(question_set, model.name),
+    }
+    return TemplateResponse(request, "admin/models/answers.html", context)
+
+
+def shown_model(
+    request: HttpRequest,
+    model: LanguageModel,
+    form: TryForm | None = None,
+    trial: Any = None,
+    status: int = 200,
+    note: NoteForm | None = None,
+    asking: bool = False,
+) -> HttpResponse:
+    """Return the page of a model, with the forms that were not filled in as they should be."""
+    mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
+    answers = select_visible(request, LLMResponse.objects.all()).filter(model=model)
+    sets = (
+        select_visible(request, QuestionSet.objects.all())
+        .filter(versions__questions__llm_responses__in=answers)
+        .annotate(n_answers=Count("versions__questions__llm_responses"))
+        .order_by("name")
+    )
+    place = place_of(model, mine)
+    history = model_history(request.user, model)
+    context = {
+        "title": model.name,
+        "subtitle": "Language model",
+        "breadcrumbs": _way_here(),
+        "notice": model.notice,
+        "model": model,
+        "place": place,
+        "mine": mine,
+        "sets": sets,
+        "history": history,
+        "chart": chart_of(history, model),
+        "form": form or TryForm(request.user),
+        "trial": trial,
+        "asking": asking,
+        "seconds": LOOK_AGAIN,
+        "notes": notes_about(model, request.user),
+        "note_form": (note or NoteForm())
+        if may_note(request.user, model, may_change=mine)
+        else None,
+        "going": Removal.objects.filter(kind=MODEL, target_id=model.public_id).exists(),
+    }
+    return TemplateResponse(request, "admin/models/model.html", context, status=status)
+
+
+def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Send the picture of a model's scores as SVG."""
+    shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    chart = chart_of(model_history(request.user, shown), shown)
+    if chart is None:
+        raise Http404("there is no such picture")
+    return sent(chart, f"model-{shown.name}", " ".join(filter(None, [shown.name, shown.notice])))
+
+
+def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
+    """Return the picture of a model's scores; None below two of them."""
+    occasions = [
+        Occasion(
+            entry.set_name,
+            f"{entry.when:%-d %b %Y}",
+            entry.score,
+            weak=not entry.on_scale,
+            link=reverse("admin:results-models", args=[entry.run]),
+        )
+        for entry in history.sets
+        if entry.score.value is not None
+    ]
+    if len(occasions) < 2:
+        return None
+    return history_chart(occasions, "similarity to the consensus", model.name, of_model=True)
+
+
+def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
+    form = ModelForm(request.user, model, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        is_new = model.pk is None
+        try:
+            with transaction.atomic():
+                saved = form.save()
+        except IntegrityError:  # another request took the name a moment ago
+            form.add_error("name", name_taken())
+        else:
+            if is_new and place_of(saved).can_be_asked:
+                messages.success(request, "It is registered. Try it with one question.")
+            return redirect("admin:model", saved.public_id)
+    context = {
+        "title": title,
+        "breadcrumbs": _way_here(),
+        "form": form,
+        "button": "Save" if model.pk else "Register the model",
+    }
+    return TemplateResponse(
+        request, "admin/models/form.html", context, status=400 if form.errors else 200
+    )
+
+
+def offers_packaged(request: HttpRequest) -> bool:
+    """Return whether the packaged model is installed, and nobody added it yet."""
+    if not (is_requester(request.user) and smollm2.is_installed()):
+        return False
+    return not select_visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()
+
+
+def _way_here() -> list[tuple[str, str]]:
+    return [("Language models", reverse("admin:models"))]

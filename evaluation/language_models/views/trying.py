@@ -1,0 +1,148 @@
+"""One question to a model, asked now, to see whether its address, its key and its prompt do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotations.exchange.model_replies import Finish, finish_of
+from annotations.exchange.problems import InputError
+from annotations.exchange.records import AnswerStatus
+from annotations.models.access import AnyUser
+from evaluation.backends import BackendError
+from evaluation.backends.chat.contract import ChatModel, Fault, Message, Reply
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.asker import Settings, ask
+from evaluation.flow.asking.plan import Item, plan
+from evaluation.flow.asking.prompts import PASSAGE, TemplateError
+from evaluation.flow.asking.store import Kept, MemoryStore
+from evaluation.models import LanguageModel
+from evaluation.steps.asking.prompts import NamedPrompt, prompt_of, prompts_of
+from evaluation.steps.asking.registration import chat_of
+from evaluation.words.faults import fault_words
+
+# A person waits for it.
+PATIENCE = Patience(attempts=1, timeout=45.0)
+DEFAULTS: dict[str, Any] = {"temperature": 0.0, "max_tokens": 256}
+EXAMPLE = "Why does the Moon always show us the same side?"
+
+
+class TryForm(forms.Form):
+    """A question, and the prompt that it is put into."""
+
+    question = forms.CharField(
+        label="Question",
+        max_length=5000,
+        initial=EXAMPLE,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Write a question."},
+    )
+    prompt = forms.ChoiceField(label="Prompt")
+    passage = forms.CharField(
+        label="Passage",
+        required=False,
+        max_length=50_000,
+        help_text="For a prompt that shows the model a text beside the question.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+        self.fields["prompt"] = forms.ChoiceField(
+            label="Prompt", choices=[(prompt.id, prompt.name) for prompt in prompts_of(user)]
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """A prompt beside a passage needs one."""
+        values: dict[str, Any] = super().clean() or {}
+        if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
+            said = "This prompt needs a passage."
+            self.add_error("passage", ValidationError(said, "passage_missing"))
+        return values
+
+    def chosen(self) -> NamedPrompt:
+        """Return the prompt of a valid form."""
+        return prompt_of(self.cleaned_data["prompt"], self._user)
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the conversation of a valid form."""
+        names = ("question", "passage")
+        return self.chosen().prompt.messages({name: self.cleaned_data[name] for name in names})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it.
+
+    Attributes
+    ----------
+    messages : what was sent. seconds : it took; None where nothing was sent.
+    fault : why there is no answer, and `remedy`, what to do; "" where there is one.
+    """
+
+    messages: tuple[Message, ...]
+    reply: Reply | None
+    seconds: float | None
+    fault: str = ""
+    remedy: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the model, or a filter before it, refused to answer."""
+        return self.reply is not None and self.reply.status.is_refusal
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the reply ended because it was as long as it may be."""
+        if self.reply is None:
+            return False
+        ended = finish_of(self.reply.finish_reason)
+        return ended is Finish.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A trial that needs no database any more; `fault` is why it cannot be begun, "" if it can."""
+
+    messages: tuple[Message, ...]
+    chat: ChatModel | None
+    parameters: Any
+    fault: str = ""
+
+    def run(self) -> Trial:
+        """Ask the model; whatever goes wrong is told by the trial."""
+        if self.chat is None:
+            return Trial(self.messages, None, None, self.fault)
+        try:
+            kept = asyncio.run(_asked(self.chat, self.messages, self.parameters))
+        except (BackendError, InputError) as error:
+            return Trial(self.messages, None, None, str(error))
+        fault = kept.reply.fault
+        if fault is None:
+            return Trial(self.messages, kept.reply, kept.seconds)
+        remedy = fault_words(fault.code).remedy
+        return Trial(self.messages, None, kept.seconds, fault.message, remedy)
+
+
+def prepared(model: LanguageModel, form: TryForm) -> Prepared:
+    """Return the trial of a valid form, to be run in another thread."""
+    messages: tuple[Message, ...] = ()
+    try:
+        messages = form.messages()
+        return Prepared(messages, chat_of(model, PATIENCE), dict(model.parameters or {}))
+    except (BackendError, TemplateError, InputError) as error:
+        return Prepared(messages, None, {}, str(error))
+
+
+async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> Kept:
+    planned = plan(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
+    store = MemoryStore()
+    outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
+    return store.kept.get((0, 0)) or Kept(
+        Reply.failed(Fault("not_asked", outcome.reason or "it was not asked"))
+    )

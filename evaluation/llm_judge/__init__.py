@@ -1,0 +1,1 @@
+"""Judge answers with a language model, and measure its agreement with experts and with AQER."""

@@ -1,0 +1,45 @@
+"""Chart of the judge's mean grades, corrected by its error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Row, estimates_chart
+from evaluation.charts.scales import three_digits
+from evaluation.llm_judge.report import Corrected
+
+# Rows of the chart; more could not be compared by eye.
+MOST = 40
+
+
+def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
+    """Return the chart of the corrected means; None without any."""
+    known = [row for row in rows if row.mean is not None][:MOST]
+    if not known:
+        return None
+    return estimates_chart(
+        name="corrected",
+        title="Mean grades, with the judge's error taken off",
+        explanation=(
+            "A dot is the mean grade of somebody's answers: the judge's scores of all of them, "
+            "corrected by how far they are off where experts graded, too. The line is its 95% "
+            "interval."
+        ),
+        axis="grade, 0 to 5",
+        rows=[_build_row(row) for row in known],
+    )
+
+
+def _build_row(row: Corrected) -> Row:
+    """Return a row of the chart with its tooltip; a mean without an interval looks weak."""
+    tip = "\n".join(
+        [
+            row.name,
+            f"corrected {three_digits(row.mean)}",
+            f"judge {three_digits(row.judge)}, {row.n} answers",
+            f"experts {three_digits(row.graded)}, {row.n_judged} answers",
+        ]
+    )
+    look = "-model" if row.of == "model" else "" if row.low is not None else "-weak"
+    return Row(row.name, row.mean, row.low, row.high, tip, look=look)  # type: ignore[arg-type]

@@ -1,0 +1,103 @@
+"""Subcommand ``study judge``, and the output of ``run judge``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evaluation.files.asking import Asking
+from evaluation.flow.metrics import MetricRow
+from evaluation.kinds.kind import Progress, Studied
+from evaluation.llm_judge.files import JudgeRequest, judge_file, load_prompt
+from evaluation.llm_judge.messages import METRICS
+from evaluation.llm_judge.options import JudgeParameters
+from evaluation.llm_judge.prompts import COMPARE, SCORE
+from evaluation.llm_judge.report import build_report, load_corrected_rows
+from evaluation.llm_judge.run import CorrectedRow
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.words.console import printable, text_table
+
+
+def run_study(
+    parameters: JudgeParameters, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+) -> Studied:
+    """Judge the answers, write the tables, and return the output."""
+    request = JudgeRequest(
+        answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
+        # The budget of a study is that of its asking.
+        parameters=replace(parameters, budget=None),
+        asking=asking,
+        output=arguments["output"],
+        questions=arguments["questions"],
+        passages=arguments["passages"],
+        models=arguments["models"],
+        grades=arguments["judgements"],
+        columns=arguments["columns"],
+        score=load_prompt(arguments["score_template"], SCORE),
+        compare=load_prompt(arguments["compare_template"], COMPARE),
+    )
+    study = judge_file(request, progress)
+    findings = study.findings
+    text = format_findings(findings.system, findings.metrics, findings.corrected, study.warnings)
+    return Studied(f"{text}\n\nFiles: {request.output}", study.complete)
+
+
+# Corrected means in the output; the file has all.
+SHOWN = 40
+AGREEMENT = ("agreement", "value", "low", "high", "n", "why empty")
+MEANS = ("of", "name", "judge", "experts", "corrected", "low", "high", "judged", "scored")
+
+
+def format_findings(
+    system: str,
+    metrics: Iterable[MetricRow],
+    corrected: Sequence[CorrectedRow],
+    warnings: Iterable[str],
+) -> str:
+    """Return the tables of agreement and of corrected means, and the warnings."""
+    rows = [
+        (
+            METRICS.get(row.metric, row.metric) if not row.group else f"{row.group}, kappa",
+            *(row.value, row.low, row.high, row.n, row.reason),
+        )
+        for row in metrics
+    ]
+    means = [
+        (
+            *(row.of, row.name, row.judge, row.graded.mean),
+            *(row.tuned.mean, row.tuned.low, row.tuned.high, row.n_judged, row.n),
+        )
+        for row in corrected[:SHOWN]
+    ]
+    more = len(corrected) - len(means)
+    parts = [
+        f"{printable(system)} as judge",
+        text_table(AGREEMENT, rows),
+        text_table(MEANS, means) + (f"\n... and {more} more" if more > 0 else ""),
+        "\n".join(f"Warning: {warning}" for warning in warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def format_run(run: Run) -> str:
+    """Return the output of ``run judge``."""
+    report = build_report(run)
+    rows = [
+        (row.label, row.value, row.low, row.high, row.n, row.why or None)
+        for row in report.agreement
+    ]
+    means = [
+        (*(m.of, m.name, m.judge, m.graded), *(m.mean, m.low, m.high, m.n_judged, m.n))
+        for m in load_corrected_rows(run)[:SHOWN]
+    ]
+    parts = [
+        f"{printable(report.judge)} as judge",
+        "\n".join(report.said),
+        text_table(AGREEMENT, rows),
+        text_table(MEANS, means),
+        "\n".join(f"Warning: {warning}" for warning in TERMINAL.all_said(run.warnings)),
+    ]
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,310 @@
+"""Judge a file of answers: ``study judge``.
+
+Reads answers, wordings and experts' grades, asks the judge, and computes its agreement. The journal
+of the output folder stores every reply; all tables are written together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotations.exchange import (
+    AnswerFile,
+    ColumnNames,
+    GradeFile,
+    InputError,
+    ModelAnswerFile,
+    OutputFolder,
+    read_answer_grades,
+    read_model_answers,
+)
+from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.questions import read_passages, read_questions
+from evaluation.backends import parse_spec
+from evaluation.consensus.inputs import GradingInput, choose
+from evaluation.files.answers import (
+    answers_of,
+    model_answers_of,
+    read_people,
+    refuse_nothing,
+    vectors_from,
+)
+from evaluation.files.asking import Asking
+from evaluation.files.metrics import FILES, SUMMARY, refuse_to_replace, study_summary, write_metrics
+from evaluation.files.study import Step, StudyFolder
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.prompts import TemplateError
+from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
+from evaluation.flow.metrics import Exclusions
+from evaluation.grading.run.fitting import aqer_scores
+from evaluation.llm_judge.options import JudgeParameters
+from evaluation.llm_judge.prompts import COMPARE, HIGHEST, LOWEST, SCORE
+from evaluation.llm_judge.run import (
+    CORRECTED,
+    PAIRS,
+    Findings,
+    Tables,
+    build_scores_header,
+    collect_grades,
+    judge_answers,
+)
+from evaluation.options import TERMINAL
+from evaluation.words.message import Message
+
+Progress = Any
+TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """Arguments of ``study judge``: files, options, prompts and the output folder.
+
+    Attributes
+    ----------
+    asking : the judge and the limits of asking.
+    questions, passages : wordings and passages of the questions; without them the judge sees ids.
+    models : answers of models, judged as well.
+    grades : experts' grades.
+    score, compare : the prompts.
+    """
+
+    answers: Path
+    parameters: JudgeParameters
+    asking: Asking
+    output: Path
+    questions: Path | None = None
+    passages: Path | None = None
+    models: Path | None = None
+    grades: Path | None = None
+    columns: ColumnNames = field(default_factory=ColumnNames)
+    score: PromptWithReminder = SCORE
+    compare: PromptWithReminder = COMPARE
+    duplicates: Duplicates = Duplicates.REFUSE
+
+
+@dataclass(frozen=True)
+class FileStudy:
+    """Result of a study; `complete` if every request has a reply."""
+
+    findings: Findings
+    warnings: list[str]
+    complete: bool
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Content of the input files.
+
+    Attributes
+    ----------
+    grading : answers as AQER scores them.
+    to_judge : workers' answers, then models'.
+    judgements : (row of `to_judge`, expert, grade).
+    hashes : SHA-256 of each file, by its role.
+    """
+
+    grading: GradingInput
+    answers: AnswerFile
+    models: ModelAnswerFile | None
+    to_judge: AnswerColumns
+    judgements: list[tuple[int, str, float]]
+    hashes: dict[str, str]
+    warnings: list[Message | str]
+
+
+def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
+    """Judge the answers of the files and write the tables.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or has invalid rows. No request was sent.
+    ChatError, BackendError
+        The judge or the embedder cannot be loaded.
+    EndedEarlyError
+        Not everything was asked. The journal keeps all replies; no table is written.
+    """
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
+    refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
+    loaded = _read_inputs(request)
+    embed_texts, vector_hashes = vectors_from(loaded.grading, loaded.answers, loaded.models)
+    worker_scores, model_scores, embedding = aqer_scores(loaded.grading, embed_texts, progress)
+    with StudyFolder(request.output, request.asking, progress) as folder:
+
+        def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
+            return folder.ask(Step(name, prompt.template, prompt.again), items)
+
+        replies = judge_answers(
+            loaded.to_judge, request.parameters, ask, request.score, request.compare
+        )
+        findings = Findings(
+            folder.system,
+            loaded.to_judge,
+            replies,
+            collect_grades(len(loaded.to_judge), loaded.judgements),
+            np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded.grading)]]),
+            request.parameters,
+        )
+        warnings = TERMINAL.all_said([*loaded.warnings, *embedding.warnings, *findings.warnings])
+        info = embedding.info
+        summary = study_summary(
+            "judge",
+            request.parameters,
+            {**loaded.hashes, **vector_hashes},
+            {
+                "answers": len(loaded.grading.answered),
+                "model_answers": len(loaded.to_judge) - len(loaded.grading.answered),
+                "judged_by_experts": int((~np.isnan(findings.grades.mean)).sum()),
+                "pairs": len(replies.pairs.left),
+                "asked_again": replies.n_again,
+                "without_score": findings.n_unread,
+            },
+            Exclusions(),
+            made={
+                "judge": folder.system,
+                "prompts": f"{request.score.hash[:12]}+{request.compare.hash[:12]}",
+                "embedder": info.model,
+                "revision": info.revision,
+            },
+            warnings=warnings,
+            more={
+                "judge": folder.system,
+                "prompts": _describe_prompts(request),
+                "steps": folder.steps(),
+            },
+        )
+        _write_tables(request.output, findings, summary)
+        return FileStudy(findings, warnings, folder.complete)
+
+
+def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
+    """Return the prompt with the template of a file, or the default. Raises `InputError`."""
+    if path is None:
+        return default
+    try:
+        template = path.read_text(encoding="utf-8-sig").rstrip("\r\n")
+        return PromptWithReminder(template, default.again, default.fields)
+    except (OSError, UnicodeError) as error:
+        cause = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError.single(str(path), f"it cannot be read: {cause}", "Check it.") from error
+    except TemplateError as error:
+        raise InputError.single(str(path), str(error)) from error
+
+
+def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
+    """Return the entry of summary.json about the prompts."""
+    return {
+        name: {"hash": prompt.hash, "template": prompt.template, "again": prompt.again}
+        for name, prompt in (("score", request.score), ("compare", request.compare))
+    }
+
+
+def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) -> None:
+    """Write metrics.csv, the tables of the judge and summary.json; on an error write nothing."""
+    tables = Tables(findings)
+    with OutputFolder(output) as folder:
+        write_metrics(folder, findings.metrics)
+        folder.write_csv(TABLES[0], build_scores_header(findings), tables.list_scores())
+        folder.write_csv(TABLES[1], PAIRS, tables.list_pairs())
+        folder.write_csv(TABLES[2], CORRECTED, tables.list_corrected())
+        folder.write_json(SUMMARY, summary)
+
+
+def _read_inputs(request: JudgeRequest) -> _Inputs:
+    """Read all input files. Raises `InputError`."""
+    answers = read_people(request.answers, request.columns, request.duplicates)
+    hashes = answers.hashes
+    warnings: list[Message | str] = [*answers.warnings]
+    models = None
+    if request.models is not None:
+        models = read_model_answers(request.models, request.columns, request.asking.keep_thinking)
+        hashes["models"] = models.sha256
+        warnings += models.warnings
+    model_answers = None if models is None else model_answers_of(models)
+    grading = choose(request.parameters.grading(), answers_of(answers), model_answers)
+    refuse_nothing(answers, grading)
+    wordings, passages = _read_wordings(request, hashes)
+    to_judge = _build_columns(grading, wordings, passages)
+    n_without_wording = len({q for q in to_judge.questions if q not in wordings})
+    if n_without_wording:
+        warnings.append(Message("judge.no_wording", {"count": n_without_wording}))
+    judgements: list[tuple[int, str, float]] = []
+    if request.grades is not None:
+        grades = read_answer_grades(request.grades, request.columns, (LOWEST, HIGHEST))
+        hashes["judgements"] = grades.sha256
+        judgements = _match_grades(grades, to_judge, answers.name)
+    return _Inputs(grading, answers, models, to_judge, judgements, hashes, warnings)
+
+
+def _build_columns(
+    grading: GradingInput, wordings: Mapping[str, str], passages: Mapping[str, str]
+) -> AnswerColumns:
+    """Return the answers with a text to judge: workers' answers, then models'."""
+    answers, models = grading.answered, grading.models and grading.models.with_text()
+    return AnswerColumns(
+        [*answers.workers, *(models.models if models else ())],
+        [True] * len(answers) + [False] * len(models or ()),
+        [*answers.questions, *(models.questions if models else ())],
+        [*answers.texts, *(models.texts if models else ())],
+        wordings,
+        passages,
+    )
+
+
+def _find_rows_with_text(grading: GradingInput) -> list[int]:
+    """Return the rows of the models' answers with a text."""
+    if grading.models is None:
+        return []
+    keys = set(grading.models.with_text().keys)
+    return [row for row, key in enumerate(grading.models.keys) if key in keys]
+
+
+def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[str, str], ...]:
+    """Return the wordings and the passages by question; add the files' hashes to `hashes`.
+
+    Raises `InputError`.
+    """
+    wordings: dict[str, str] = {}
+    passages: dict[str, str] = {}
+    if request.questions is None:
+        if request.passages is not None:
+            raise InputError.single(
+                "--passages",
+                "which question has which passage is told by the questions",
+                "Name their file with --questions.",
+            )
+        return wordings, passages
+    questions = read_questions(request.questions)
+    hashes["questions"] = questions.sha256
+    texts: dict[str, str] = {}
+    if request.passages is not None:
+        file = read_passages(request.passages)
+        hashes["passages"] = file.sha256
+        texts = {record.passage: record.text for record in file.records}
+    for record in questions.records:
+        wordings[record.question] = record.text
+        if record.passage in texts:
+            passages[record.question] = texts[record.passage]
+    return wordings, passages
+
+
+def _match_grades(
+    grades: GradeFile, to_judge: AnswerColumns, file: str
+) -> list[tuple[int, str, float]]:
+    """Return row, expert and grade of each judgement. Raises `InputError` for unknown answers."""
+    rows = {
+        (author if person else "", "" if person else author, question): row
+        for row, (author, person, question) in enumerate(
+            zip(to_judge.authors, to_judge.people, to_judge.questions, strict=True)
+        )
+    }
+    unknown_answers(grades, set(rows), file)
+    return [(rows[record.answer], record.expert, record.grade) for record in grades.records]

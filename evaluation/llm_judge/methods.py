@@ -1,0 +1,283 @@
+"""Agreement of a judge with itself, with experts and with AQER; mean grades corrected by its error.
+
+A judge, such as a language model, scores each answer several times and compares some pairs of
+answers in both orders. All intervals come from a bootstrap over whole questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.inference.prediction_powered import PoweredMean, powered_mean
+from evaluation.methods.inference.resampled import Estimated, clustered_interval
+from evaluation.methods.statistics.correlation import pearson, spearman
+from evaluation.methods.statistics.kappa import cohen_kappa
+from evaluation.methods.undefined import ratio
+
+# Scores that differ by less are equal.
+SAME = 1e-9
+# Workers with judged answers that a correlation of workers' means needs.
+FEWEST_WORKERS = 5
+TOO_FEW_WORKERS, TOO_FEW_JUDGED = "fewer_than_5_workers", "fewer_than_5_judged_workers"
+ASKED_ONCE = "asked_once"
+
+BETTER, WORSE, TIE = 1.0, 0.0, 0.5
+
+
+@dataclass(frozen=True)
+class PairVerdicts:
+    """Verdicts on P pairs of answers, each to one question, in both orders.
+
+    Attributes
+    ----------
+    left, right : (P,) rows of the two answers.
+    shown_first, shown_second : (P,) verdict on the left answer if it is shown first, or second.
+        1 if it is better, 0 if it is worse, .5 for a tie, NaN without a verdict.
+    """
+
+    left: Integers
+    right: Integers
+    shown_first: Floats
+    shown_second: Floats
+
+    @property
+    def has_both(self) -> Booleans:
+        """(P,) whether both orders have a verdict."""
+        return ~np.isnan(self.shown_first + self.shown_second)
+
+
+class JudgeAnalysis:
+    """Agreement and corrected means of a judge's scores.
+
+    Parameters
+    ----------
+    scores : (N, R) scores of N answers in R repetitions; NaN without a score.
+    questions, authors : (N,) codes of questions and of authors.
+    people : (N,) whether the author is a worker; the others are models.
+    grades : (N,) mean grade of the experts; NaN without a grade.
+    aqer : (N,) AQER's leave-one-out score; NaN without a score.
+    pairs : verdicts on pairs in both orders.
+    scale : lowest and highest score.
+    n_draws, seed : of the bootstrap.
+    """
+
+    def __init__(
+        self,
+        scores: Floats,
+        questions: Integers,
+        authors: Integers,
+        people: Booleans,
+        grades: Floats,
+        aqer: Floats,
+        pairs: PairVerdicts,
+        scale: tuple[float, float] = (0.0, 5.0),
+        n_draws: int = 400,
+        seed: int = 0,
+    ) -> None:
+        self.scores, self.questions, self.authors = scores, questions, authors
+        self.people, self.grades, self.aqer = people, grades, aqer
+        self.pairs, self.scale = pairs, scale
+        self.n_draws, self.seed = n_draws, seed
+
+    @cached_property
+    def score(self) -> Floats:
+        """(N,) mean score of each answer over the repetitions; NaN without a score."""
+        known = ~np.isnan(self.scores)
+        return ratio(np.where(known, self.scores, 0.0).sum(axis=1), known.sum(axis=1))
+
+    # Agreement with itself.
+
+    def compare_repetitions(self) -> dict[str, Estimated]:
+        """Return the agreement of all pairs of repetitions of an answer.
+
+        Returns
+        -------
+        same : share of pairs with equal scores, 0 to 1.
+        difference : mean absolute difference of the scores.
+        kappa : Cohen's kappa with quadratic weights; scores are in halves.
+        """
+        rows, first, second = [], [], []
+        for a, b in combinations(range(self.scores.shape[1]), 2):
+            both = np.flatnonzero(~np.isnan(self.scores[:, a] + self.scores[:, b]))
+            rows.append(both)
+            first.append(self.scores[both, a])
+            second.append(self.scores[both, b])
+        if not rows:
+            undefined = Estimated(None, None, None, 0, 0, ASKED_ONCE)
+            return dict.fromkeys(("same", "difference", "kappa"), undefined)
+        row, first_scores, second_scores = (np.concatenate(part) for part in (rows, first, second))
+        difference = np.abs(first_scores - second_scores)
+        same = (difference < SAME).astype(np.float64)
+        # Kappa needs categories; many judges reply with half points.
+        halves = np.rint(first_scores * 2), np.rint(second_scores * 2)
+        return {
+            "same": self._estimate(row, _build_mean(same)),
+            "difference": self._estimate(row, _build_mean(difference)),
+            "kappa": self._estimate(row, _build_kappa(*halves)),
+        }
+
+    def compare_orders(self) -> dict[str, Estimated]:
+        """Return the effect of the order of two answers, and agreement of verdicts with scores.
+
+        Returns
+        -------
+        same : share of pairs with the same verdict in both orders, 0 to 1.
+        first : share of verdicts for the answer that is shown first, without ties; .5 means no
+            effect of the order.
+        as_scored, as_graded : share of verdicts that agree with the judge's own scores, or with the
+            experts' grades. The verdict is the mean of both orders; ties are left out.
+        """
+        pairs = self.pairs
+        both = np.flatnonzero(pairs.has_both)
+        first, second = pairs.shown_first[both], pairs.shown_second[both]
+        same = (np.abs(first - second) < SAME).astype(np.float64)
+        # `shown_second` is the verdict on the left answer; 1 minus it is that on the one shown
+        # first.
+        verdicts = np.concatenate([pairs.shown_first, 1.0 - pairs.shown_second])
+        rows = np.concatenate([pairs.left, pairs.left])
+        decided = np.flatnonzero(~np.isnan(verdicts) & (verdicts != TIE))
+        mean = np.where(pairs.has_both, (pairs.shown_first + pairs.shown_second) / 2, np.nan)
+        return {
+            "same": self._estimate(pairs.left[both], _build_mean(same)),
+            "first": self._estimate(rows[decided], _build_mean(verdicts[decided])),
+            "as_scored": self._compare_verdicts(self.score, mean),
+            "as_graded": self._compare_verdicts(self.grades, mean),
+        }
+
+    def _compare_verdicts(self, values: Floats, verdict: Floats) -> Estimated:
+        """Return the share of decided pairs that `values` (N,) put in the order of the verdict."""
+        pairs = self.pairs
+        difference = values[pairs.left] - values[pairs.right]
+        decided = np.flatnonzero(
+            (np.abs(difference) > SAME) & ~np.isnan(verdict) & (verdict != TIE)
+        )
+        agree = ((difference[decided] > 0) == (verdict[decided] > TIE)).astype(np.float64)
+        return self._estimate(pairs.left[decided], _build_mean(agree))
+
+    # Agreement with experts and with AQER.
+
+    def compare_with_experts(self) -> dict[str, Estimated]:
+        """Return the agreement with the experts' grades of the same answers.
+
+        Returns
+        -------
+        pearson, spearman : correlations of scores and grades.
+        pearson_workers : correlation of workers' means over their judged answers.
+        kappa : with quadratic weights; both are rounded to whole numbers.
+        error : mean of score minus grade; positive means too generous.
+        distance : mean absolute difference.
+        """
+        rows = np.flatnonzero(~np.isnan(self.score + self.grades))
+        score, grade = self.score[rows], self.grades[rows]
+        return {
+            **self._correlate(rows, score, grade, TOO_FEW_JUDGED),
+            "kappa": self._estimate(rows, _build_kappa(np.rint(score), np.rint(grade))),
+            "error": self._estimate(rows, _build_mean(score - grade)),
+            "distance": self._estimate(rows, _build_mean(np.abs(score - grade))),
+        }
+
+    def compare_with_aqer(self) -> dict[str, Estimated]:
+        """Return the agreement with AQER's scores: `pearson`, `spearman`, `pearson_workers`."""
+        rows = np.flatnonzero(~np.isnan(self.score + self.aqer))
+        return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
+
+    def compare_gain_over_aqer(self) -> dict[str, Estimated]:
+        """Return how much better the judge agrees with the experts than AQER does.
+
+        Only answers with all three values count.
+
+        Returns
+        -------
+        aqer_pearson : AQER's correlation with the grades.
+        gain : the judge's correlation minus AQER's, from the same draws.
+        """
+        rows = np.flatnonzero(~np.isnan(self.score + self.grades + self.aqer))
+        score, grade, aqer = self.score[rows], self.grades[rows], self.aqer[rows]
+
+        # Both correlations come from one sample, so their errors cancel in part.
+        def compute_gain(sample: Integers) -> float | None:
+            judge_r = pearson(score[sample], grade[sample])
+            aqer_r = pearson(aqer[sample], grade[sample])
+            return None if judge_r is None or aqer_r is None else judge_r - aqer_r
+
+        return {
+            "aqer_pearson": self._estimate(
+                rows, lambda sample: pearson(aqer[sample], grade[sample])
+            ),
+            "gain": self._estimate(rows, compute_gain),
+        }
+
+    def _correlate(
+        self, rows: Integers, a: Floats, b: Floats, too_few: str
+    ) -> dict[str, Estimated]:
+        """Return correlations of `a` and `b` over answers, and of workers' means.
+
+        `too_few` is the reason if there are fewer than `FEWEST_WORKERS` workers.
+        """
+        people = self.people[rows]
+        authors = self.authors[rows]
+        n_workers = len(np.unique(authors[people]))
+
+        def correlate_workers(sample: Integers) -> float | None:
+            answers = sample[people[sample]]
+            count = np.bincount(authors[answers])
+            a_sums, b_sums = (
+                np.bincount(authors[answers], weights=values[answers]) for values in (a, b)
+            )
+            return pearson(ratio(a_sums, count), ratio(b_sums, count))
+
+        # The interval draws questions, but the correlation is over workers: n counts workers.
+        workers = (
+            replace(self._estimate(rows, correlate_workers), n=n_workers)
+            if n_workers >= FEWEST_WORKERS
+            else Estimated(None, None, None, n_workers, 0, too_few)
+        )
+        return {
+            "pearson": self._estimate(rows, lambda sample: pearson(a[sample], b[sample])),
+            "spearman": self._estimate(rows, lambda sample: spearman(a[sample], b[sample])),
+            "pearson_workers": workers,
+        }
+
+    # Mean grades corrected by the judge's measured error.
+
+    def correct_mean(self, weight: float | None = None) -> PoweredMean:
+        """Return the corrected mean grade of all workers' answers.
+
+        Parameters
+        ----------
+        weight : reliance on the judge, see `powered_mean`; None estimates it.
+        """
+        rows = self.people
+        return powered_mean(self.grades[rows], self.score[rows], self.questions[rows], weight)
+
+    def correct_author_mean(self, author: int, weight: float | None = None) -> PoweredMean:
+        """Return the corrected mean grade of one author's answers.
+
+        The judge's error is measured on this author's answers only, since it may differ between
+        authors.
+        """
+        rows = self.authors == author
+        return powered_mean(self.grades[rows], self.score[rows], self.questions[rows], weight)
+
+    def _estimate(self, rows: Integers, statistic: Callable[[Integers], float | None]) -> Estimated:
+        """Return a statistic with its interval over questions.
+
+        `statistic` gets a sample of positions in `rows`.
+        """
+        return clustered_interval(statistic, self.questions[rows], self.n_draws, self.seed)
+
+
+def _build_mean(values: Floats) -> Callable[[Integers], float | None]:
+    """Return the function from a sample of positions to the mean of their values."""
+    return lambda sample: float(values[sample].mean())
+
+
+def _build_kappa(first: Floats, second: Floats) -> Callable[[Integers], float | None]:
+    """Return the function from a sample of positions to Cohen's quadratic kappa."""
+    return lambda sample: cohen_kappa(first[sample], second[sample], weights="quadratic")

@@ -1,0 +1,102 @@
+"""Options of the LLM judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.flow.asking.options import OF_REPLIES
+from evaluation.options import Parameters, RegisteredModel, Whole, option
+from evaluation.options.declaration import ADVANCED, BASIC
+
+_AQER_OPTIONS = AqerParameters.options()
+MOST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class JudgeParameters(Parameters):
+    """Options of judging: the judge, repetitions, pairs, budget, and AQER's embedding."""
+
+    judge: str | None = option(
+        None,
+        RegisteredModel(
+            label="Judge",
+            help="It is asked about every answer.",
+            group=BASIC,
+            optional=True,
+            needed="no_judge",
+        ),
+    )
+    repeats: int = option(
+        2,
+        Whole(
+            label="Times each answer is scored",
+            help="Twice or more shows how far the judge agrees with itself.",
+            group=BASIC,
+            lowest=1,
+            highest=20,
+        ),
+    )
+    pairs: int = option(
+        2,
+        Whole(
+            label="Pairs to compare of each question",
+            help="Each pair is shown in both orders, which shows whether the judge prefers a "
+            "place; 0 for none.",
+            group=BASIC,
+            lowest=0,
+            highest=1000,
+        ),
+    )
+    budget: float | None = option(
+        None,
+        replace(
+            OF_REPLIES["budget"],
+            help="Spend no more than this; needs the prices of the model.",
+        ),
+    )
+    embedder: str = option("minilm", _AQER_OPTIONS["embedder"])
+    precision: str = option("float32", _AQER_OPTIONS["precision"])
+    include_rejected: bool = option(False, _AQER_OPTIONS["include_rejected"])
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the 95% intervals.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of the requests, the choice of pairs and the draws: the same seed gives the same "
+            "numbers again, if the judge does.",
+            highest=MOST_SEED,
+        ),
+    )
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {
+        "unreadable": AqerParameters.sentences["unreadable"],
+        **EXCLUDED_SENTENCES,
+        "no_judge": "choose a registered language model as the judge",
+        "unknown_judge": "there is no such model, or it is not yours to ask",
+        "judge_refused": "{reason}",
+        "no_prices": "{budget} needs the prices of {name}: without them nobody knows what is spent",
+    }
+
+    def grading(self) -> AqerParameters:
+        """Return the parameters of AQER's scores of the judged answers, without intervals."""
+        return AqerParameters(
+            embedder=self.embedder,
+            precision=self.precision,
+            include_rejected=self.include_rejected,
+            bootstrap=0,
+            seed=self.seed,
+        )

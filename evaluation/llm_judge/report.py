@@ -1,0 +1,263 @@
+"""Results of a run of the LLM judge for pages and downloads; tables have names for ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from annotations.models import Question, Worker
+from evaluation.llm_judge.messages import METRICS
+from evaluation.llm_judge.run import CORRECTED as CORRECTED_COLUMNS
+from evaluation.llm_judge.run import MODEL, OVERALL, WORKER
+from evaluation.llm_judge.run import PAIRS as PAIRS_COLUMNS
+from evaluation.llm_judge.storage import CORRECTED, PAIRS, SCORES, JudgeSummary, Metric, PromptShown
+from evaluation.models import LanguageModel, Run, RunData
+from evaluation.options import SITE
+from evaluation.reports.spreadsheet import Table
+from evaluation.words.reasons import in_words
+
+AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A metric of the judge's agreement.
+
+    Attributes
+    ----------
+    metric, group : as in metrics.csv.
+    label : the metric in words.
+    why : why the value or its interval is missing.
+    """
+
+    metric: str
+    group: str
+    label: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    why: str
+
+    @classmethod
+    def build(cls, metric: Metric) -> Agreement:
+        """Return a metric with its label."""
+        label = METRICS.get(metric.metric, metric.metric)
+        if metric.group:
+            label = f"{metric.group.removeprefix('expert:')} with each other, kappa"
+        why = in_words(metric.reason) if metric.reason else ""
+        return cls(
+            metric=metric.metric,
+            group=metric.group,
+            label=label,
+            value=metric.value,
+            low=metric.low,
+            high=metric.high,
+            n=metric.n,
+            why=why,
+        )
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Mean grade of all workers or of one author: by the judge, by experts, and corrected.
+
+    Attributes
+    ----------
+    of, name : "workers" (all), "worker" or "model", and the author's name.
+    judge : mean score of the judge on `n` answers.
+    graded : mean grade of the experts on `n_judged` answers.
+    mean, low, high : the judge's mean corrected by its error (PPI++).
+    weight : reliance on the judge, 0 to 1.
+    why : why the corrected mean is missing.
+    """
+
+    renamed_keys: ClassVar = {"of": "subject"}
+
+    of: str
+    name: str
+    judge: float | None
+    n: int
+    n_judged: int
+    graded: float | None
+    mean: float | None
+    low: float | None
+    high: float | None
+    weight: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """Results of a run of the LLM judge.
+
+    Attributes
+    ----------
+    judge : its name.
+    said : findings as sentences.
+    answers, model_answers : number of workers' and of models' answers.
+    judged : number of answers that experts graded.
+    pairs : number of compared pairs.
+    asked_again, without_score : number of second requests, and of missing scores.
+    agreement : with itself, with experts and with AQER.
+    workers : corrected mean grade of all workers.
+    prompts : prompts of the judge with their hashes.
+    """
+
+    renamed_keys: ClassVar = {
+        "said": "messages",
+        "asked_again": "n_repeated_requests",
+    }
+
+    judge: str
+    said: list[str]
+    answers: int
+    model_answers: int
+    judged: int
+    pairs: int
+    asked_again: int
+    without_score: int
+    agreement: list[Agreement]
+    workers: Corrected | None
+    prompts: list[PromptShown]
+
+    def select_agreement(self, prefix: str) -> list[Agreement]:
+        """Return the metrics that begin with a prefix."""
+        return [row for row in self.agreement if row.metric.startswith(prefix)]
+
+
+def build_report(run: Run) -> JudgeReport:
+    """Return the results of a finished run."""
+    summary = JudgeSummary.of(run.summary)
+    rows = load_corrected_rows(run, only=OVERALL)
+    return JudgeReport(
+        summary.judge,
+        [SITE.said(message) for message in summary.messages],
+        summary.answers,
+        summary.model_answers,
+        summary.judged,
+        summary.pairs,
+        summary.asked_again,
+        summary.without_score,
+        [Agreement.build(metric) for metric in summary.metrics],
+        rows[0] if rows else None,
+        list(summary.prompts),
+    )
+
+
+def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
+    """Load the corrected means: all workers, each worker, each model.
+
+    `only` is "workers", "worker" or "model"; "" loads all.
+    """
+    rows = []
+    for cells in _load_named_rows(run, CORRECTED):
+        row = dict(zip(CORRECTED_COLUMNS, cells, strict=True))
+        if only and row["of"] != only:
+            continue
+        rows.append(
+            Corrected(
+                row["of"],
+                row["name"] or "All workers",
+                row["judge"],
+                row["n"],
+                row["n_judged"],
+                row["graded"],
+                row["tuned"],
+                row["tuned_low"],
+                row["tuned_high"],
+                row["weight"],
+                in_words(row["reason"]) if row["reason"] else "",
+            )
+        )
+    return rows
+
+
+def build_agreement_table(run: Run) -> Table:
+    """Return the table of metrics of agreement."""
+    metrics = JudgeSummary.of(run.summary).metrics
+    rows = [(m.metric, m.group or None, m.value, m.low, m.high, m.n, m.reason) for m in metrics]
+    return Table(AGREEMENT, rows)
+
+
+def build_scores_table(run: Run) -> Table:
+    """Return the table of the judge's scores, one row for each answer."""
+    rows = _load_rows(run, SCORES)
+    # Seven columns are no scores of repetitions, see the header.
+    n_repetitions = len(rows[0]) - 7 if rows else 0
+    header = (
+        *(
+            "worker",
+            "model",
+            "question",
+            "score",
+            *(f"score_{n + 1}" for n in range(n_repetitions)),
+        ),
+        *("grade", "aqer", "reason"),
+    )
+    return Table(header, _load_named_rows(run, SCORES))
+
+
+def build_pairs_table(run: Run) -> Table:
+    """Return the table of compared pairs."""
+    return Table(PAIRS_COLUMNS, _load_named_rows(run, PAIRS))
+
+
+def build_corrected_table(run: Run) -> Table:
+    """Return the table of corrected means."""
+    return Table(CORRECTED_COLUMNS, _load_named_rows(run, CORRECTED))
+
+
+def _load_rows(run: Run, name: str) -> list[list[Any]]:
+    """Load a stored table; [] without one."""
+    rows = RunData.objects.filter(run=run, name=name).values_list("data", flat=True).first()
+    return rows or []
+
+
+def _load_named_rows(run: Run, name: str) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a table with names for primary keys; erased authors have None."""
+    rows = _load_rows(run, name)
+    workers = dict(
+        Worker.objects.filter(submissions__version=run.version_id).values_list("pk", "external_id")
+    )
+    questions = dict(
+        Question.objects.filter(version=run.version_id).values_list("pk", "external_id")
+    )
+    keys = _collect_model_keys(name, rows)
+    models = {model.pk: str(model) for model in LanguageModel.objects.filter(pk__in=keys)}
+    for row in rows:
+        yield _replace_keys(name, list(row), workers, questions, models)
+
+
+def _collect_model_keys(name: str, rows: Sequence[Sequence[Any]]) -> set[int]:
+    """Return the primary keys of the models in a table."""
+    if name == SCORES:
+        keys = {row[1] for row in rows}
+    elif name == PAIRS:
+        keys = {row[column + 1] for row in rows for column in (1, 3) if row[column] == MODEL}
+    else:
+        keys = {int(row[1]) for row in rows if row[0] == MODEL}
+    return {key for key in keys if key is not None}
+
+
+def _replace_keys(
+    name: str,
+    row: list[Any],
+    workers: dict[int, str],
+    questions: dict[int, str],
+    models: dict[int, str],
+) -> list[Any]:
+    """Return a row of a table with names in place of primary keys."""
+    if name == SCORES:
+        row[0] = None if row[0] is None else workers.get(row[0])
+        row[1] = None if row[1] is None else models.get(row[1])
+        row[2] = questions.get(row[2])
+    elif name == PAIRS:
+        row[0] = questions.get(row[0])
+        for column in (1, 3):
+            names = workers if row[column] == WORKER else models
+            row[column + 1] = names.get(row[column + 1])
+    elif row[0] in (WORKER, MODEL):
+        row[1] = (workers if row[0] == WORKER else models).get(int(row[1]))
+    return row

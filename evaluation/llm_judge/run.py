@@ -1,0 +1,431 @@
+"""Ask a judge for scores and verdicts, and compute its agreement and the corrected means.
+
+Files and the database differ only in `ask`. It gets the name of a step, the prompt and the items,
+and returns their replies; stored replies are reused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.flow.metrics import MetricRow
+from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
+from evaluation.llm_judge.options import JudgeParameters
+from evaluation.llm_judge.prompts import (
+    COMPARE,
+    HIGHEST,
+    LOWEST,
+    NO_NUMBER,
+    NO_VERDICT,
+    SCORE,
+    read_score,
+    read_verdict,
+)
+from evaluation.methods.agreement import agreements
+from evaluation.methods.cells import Floats
+from evaluation.methods.inference.prediction_powered import PoweredMean
+from evaluation.methods.inference.resampled import Estimated
+from evaluation.methods.undefined import or_none
+from evaluation.words.message import Message
+
+
+@dataclass(frozen=True)
+class JudgeReplies:
+    """Scores and verdicts of a judge.
+
+    Attributes
+    ----------
+    scores : (N, R) scores of N answers in R repetitions; NaN without a score.
+    reasons : N lists of R reasons for missing scores.
+    pairs : verdicts on P pairs in both orders.
+    pair_reasons : P pairs of reasons for missing verdicts, one for each order.
+    n_again : number of replies that needed a second request.
+    """
+
+    scores: Floats
+    reasons: list[list[str | None]]
+    pairs: PairVerdicts
+    pair_reasons: list[tuple[str | None, str | None]]
+    n_again: int
+
+
+def judge_answers(
+    answers: AnswerColumns,
+    parameters: JudgeParameters,
+    ask: Ask,
+    score: PromptWithReminder = SCORE,
+    compare: PromptWithReminder = COMPARE,
+) -> JudgeReplies:
+    """Ask a judge for scores and verdicts. Exceptions of `ask` propagate."""
+    rows, repeats = range(len(answers)), parameters.repeats
+    items = [
+        Item(
+            f"score/{answers.name(row)}",
+            score.messages({**answers.fields(row), "answer": answers.texts[row]}),
+            repeats,
+        )
+        for row in rows
+    ]
+    replies, n_again = read_replies(ask, "score", score, items, read_score, NO_NUMBER)
+    scores = np.full((len(answers), repeats), np.nan)
+    reasons: list[list[str | None]] = [[None] * repeats for _ in rows]
+    for row in rows:
+        for repetition in range(repeats):
+            value, reasons[row][repetition] = replies[items[row].id, repetition]
+            scores[row, repetition] = np.nan if value is None else value
+    pairs = draw_pairs(answers, parameters.pairs, parameters.seed)
+    # Both orders of a pair are neighbours: even positions show the left answer first.
+    ordered = [order for left, right in pairs for order in ((left, right), (right, left))]
+    comparisons = [_build_comparison(answers, compare, *order) for order in ordered]
+    verdicts, n_compared_again = read_replies(
+        ask, "compare", compare, comparisons, read_verdict, NO_VERDICT
+    )
+    results = [verdicts[item.id, 0] for item in comparisons]
+    first = np.array([_convert_to_float(value) for value, _ in results[::2]], dtype=np.float64)
+    # In the swapped order the verdict is on the right answer.
+    second = 1.0 - np.array(
+        [_convert_to_float(value) for value, _ in results[1::2]], dtype=np.float64
+    )
+    pair_verdicts = PairVerdicts(
+        np.array([left for left, _ in pairs], dtype=np.int64),
+        np.array([right for _, right in pairs], dtype=np.int64),
+        first,
+        second,
+    )
+    pair_reasons = [
+        (results[index][1], results[index + 1][1]) for index in range(0, len(results), 2)
+    ]
+    return JudgeReplies(scores, reasons, pair_verdicts, pair_reasons, n_again + n_compared_again)
+
+
+def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, int]]:
+    """Draw up to `most` pairs of rows with different texts for each question.
+
+    The random numbers depend on the seed and the question's id. So other questions do not change
+    the pairs of a question.
+    """
+    question_rows: dict[str, list[int]] = {}
+    for row, question in enumerate(answers.questions):
+        question_rows.setdefault(question, []).append(row)
+    pairs = []
+    for question, rows in question_rows.items():
+        digest = hashlib.sha256(f"{seed}:{question}".encode()).digest()
+        rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+        drawn: list[tuple[int, int]] = []
+        n = len(rows)
+        for code in rng.permutation(n * n).tolist() if n * n <= MOST_PAIRS else _draw_codes(rng, n):
+            if len(drawn) == most:
+                break
+            left, right = rows[code // n], rows[code % n]
+            pair = (left, right)
+            # Equal texts have no better answer.
+            if left == right or answers.texts[left].strip() == answers.texts[right].strip():
+                continue
+            if pair not in drawn and pair[::-1] not in drawn:
+                drawn.append(pair)
+        pairs += drawn
+    return pairs
+
+
+# Up to this number all pairs of a question are permuted; of more, so many are drawn.
+MOST_PAIRS = 40_000
+
+
+def _draw_codes(rng: np.random.Generator, n: int) -> list[int]:
+    """Return `MOST_PAIRS` random codes of pairs of n answers; codes may repeat."""
+    codes: list[int] = rng.integers(0, n * n, size=MOST_PAIRS).tolist()
+    return codes
+
+
+def _build_comparison(
+    answers: AnswerColumns, prompt: PromptWithReminder, first: int, second: int
+) -> Item:
+    """Return the request that shows two answers in an order."""
+    texts = {"first": answers.texts[first], "second": answers.texts[second]}
+    messages = prompt.messages({**answers.fields(first), **texts})
+    _, kind, author = answers.name(second).split("/")
+    return Item(f"compare/{answers.name(first)}/{kind}/{author}", messages)
+
+
+def _convert_to_float(value: float | None) -> float:
+    """Return NaN for None."""
+    return np.nan if value is None else value
+
+
+OVERALL, WORKER, MODEL = "workers", "worker", "model"
+# Share of missing scores above which a warning is given.
+MANY_UNREAD = 0.1
+
+
+@dataclass(frozen=True)
+class CorrectedRow:
+    """Mean grade of all workers, of one worker or of one model.
+
+    Attributes
+    ----------
+    of : "workers" (all), "worker" or "model".
+    name : of the author; "" for all workers.
+    judge : mean score of the judge.
+    n, n_judged : number of answers that the judge scored, and of these that experts graded.
+    graded : mean of the experts' grades alone.
+    powered : mean corrected by the judge's error (PPI).
+    tuned : the same with an estimated reliance on the judge (PPI++).
+    """
+
+    of: str
+    name: str
+    judge: float | None
+    n: int
+    n_judged: int
+    graded: PoweredMean
+    powered: PoweredMean
+    tuned: PoweredMean
+
+
+@dataclass(frozen=True)
+class Grades:
+    """Grades of the experts.
+
+    Attributes
+    ----------
+    mean : (N,) mean grade of each answer; NaN without a grade.
+    by_expert : each expert's grades by row, for the agreement among experts.
+    """
+
+    mean: Floats
+    by_expert: dict[str, dict[int, float]]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Agreement and corrected means of a judge, computed on first use.
+
+    Attributes
+    ----------
+    system : name of the judge.
+    answers : the N judged answers.
+    replies : scores and verdicts of the judge.
+    aqer : (N,) AQER's leave-one-out scores; NaN without a score.
+    """
+
+    system: str
+    answers: AnswerColumns
+    replies: JudgeReplies
+    grades: Grades
+    aqer: Floats
+    parameters: JudgeParameters
+
+    @cached_property
+    def analysis(self) -> JudgeAnalysis:
+        """Arrays of scores, grades and verdicts with their statistics."""
+        questions, authors, people = self.answers.codes()
+        return JudgeAnalysis(
+            self.replies.scores,
+            questions,
+            authors,
+            people,
+            self.grades.mean,
+            self.aqer,
+            self.replies.pairs,
+            (LOWEST, HIGHEST),
+            self.parameters.bootstrap,
+            self.parameters.seed,
+        )
+
+    @cached_property
+    def metrics(self) -> list[MetricRow]:
+        """Agreement of the judge with itself, with experts and with AQER."""
+        analysis = self.analysis
+        parts = {
+            "repetition": analysis.compare_repetitions(),
+            "order": analysis.compare_orders(),
+            "experts": analysis.compare_with_experts(),
+            "aqer": analysis.compare_with_aqer(),
+            "against_aqer": analysis.compare_gain_over_aqer(),
+        }
+        rows = [
+            _build_metric_row(self.system, f"{part}_{name}", estimate)
+            for part, estimates in parts.items()
+            for name, estimate in estimates.items()
+        ]
+        return [*rows, *self._compute_expert_agreement()]
+
+    def _compute_expert_agreement(self) -> Iterator[MetricRow]:
+        """Yield kappa of every two experts, the upper limit of a judge's agreement."""
+        for pair in agreements(self.grades.by_expert):
+            names = f"expert:{pair.one} and {pair.other}"
+            reason = None if pair.kappa is not None else "no_estimate"
+            yield MetricRow(
+                self.system, names, "experts_kappa", pair.kappa, None, None, pair.n, reason
+            )
+
+    @cached_property
+    def corrected(self) -> list[CorrectedRow]:
+        """Mean grades: of all workers, then of each worker and each model, in their order."""
+        _, authors, people = self.answers.codes()
+        overall = self._build_corrected_row(OVERALL, "", None, people)
+        rows = []
+        for author, row in zip(*np.unique(authors, return_index=True), strict=True):
+            subject = WORKER if people[row] else MODEL
+            name = str(self.answers.authors[row])
+            corrected = self._build_corrected_row(subject, name, int(author), authors == author)
+            rows.append((int(row), corrected))
+        rows.sort(key=lambda pair: (pair[1].of == MODEL, pair[0]))
+        return [overall, *(row for _, row in rows)]
+
+    def _build_corrected_row(
+        self, subject: str, name: str, author: int | None, rows: np.ndarray
+    ) -> CorrectedRow:
+        """Return the means of the answers in `rows`, (N,) a mask; author None is all workers."""
+        analysis = self.analysis
+        score, grade = analysis.score[rows], self.grades.mean[rows]
+        known = ~np.isnan(score)
+        # Weights: the experts alone, PPI, and PPI++ with an estimated weight.
+        means = [
+            analysis.correct_mean(weight)
+            if author is None
+            else analysis.correct_author_mean(author, weight)
+            for weight in (0.0, 1.0, None)
+        ]
+        return CorrectedRow(
+            subject,
+            name,
+            or_none(score[known].mean()) if known.any() else None,
+            int(known.sum()),
+            int((known & ~np.isnan(grade)).sum()),
+            *means,
+        )
+
+    @property
+    def n_unread(self) -> int:
+        """Number of missing scores."""
+        return int(np.isnan(self.replies.scores).sum())
+
+    @property
+    def warnings(self) -> list[Message]:
+        """Warnings about missing scores and missing grades."""
+        warnings = []
+        if self.n_unread > MANY_UNREAD * self.replies.scores.size:
+            share = self.n_unread / self.replies.scores.size
+            warnings.append(Message("judge.unread", {"count": self.n_unread, "share": share}))
+        if not self.grades.by_expert:
+            warnings.append(Message("judge.no_judgements"))
+        return warnings
+
+
+def _build_metric_row(system: str, metric: str, estimate: Estimated) -> MetricRow:
+    return MetricRow(
+        system,
+        "",
+        metric,
+        *(estimate.value, estimate.low, estimate.high),
+        estimate.n,
+        estimate.reason,
+    )
+
+
+def collect_grades(
+    n: int, judgements: Sequence[tuple[int, str, float]], settled: Mapping[int, float] | None = None
+) -> Grades:
+    """Return the grades of n answers by answer and by expert.
+
+    Parameters
+    ----------
+    judgements : (row, expert, grade).
+    settled : grades by row that replace the mean, after an adjudication.
+    """
+    total, count = np.zeros(n), np.zeros(n)
+    by_expert: dict[str, dict[int, float]] = {}
+    for row, expert, grade in judgements:
+        total[row] += grade
+        count[row] += 1
+        by_expert.setdefault(expert, {})[row] = grade
+    mean = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    for row, grade in (settled or {}).items():
+        mean[row] = grade
+    return Grades(mean, by_expert)
+
+
+PAIRS = (
+    *("question", "kind", "first", "other_kind", "second"),
+    *("verdict", "verdict_swapped", "same", "reason", "reason_swapped"),
+)
+CORRECTED = (
+    *("of", "name", "judge", "n", "n_judged", "graded", "graded_low", "graded_high"),
+    *("ppi", "ppi_low", "ppi_high", "tuned", "tuned_low", "tuned_high", "weight", "reason"),
+)
+
+
+def build_scores_header(findings: Findings) -> tuple[str, ...]:
+    """Return the columns of the table of scores; each repetition has a column."""
+    repetitions = range(1, findings.replies.scores.shape[1] + 1)
+    return (
+        *("worker", "model", "question", "score", *(f"score_{number}" for number in repetitions)),
+        *("grade", "aqer", "reason"),
+    )
+
+
+class Tables:
+    """Rows of the tables of findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+
+    def list_scores(self) -> Iterator[tuple[object, ...]]:
+        """Yield a row for each answer, in the order of `build_scores_header`."""
+        findings, answers = self.findings, self.findings.answers
+        for row in range(len(answers)):
+            author, person = answers.authors[row], answers.people[row]
+            reasons = list(dict.fromkeys(filter(None, findings.replies.reasons[row])))
+            yield (
+                author if person else None,
+                None if person else author,
+                answers.questions[row],
+                or_none(findings.analysis.score[row]),
+                *map(or_none, findings.replies.scores[row]),
+                or_none(findings.grades.mean[row]),
+                or_none(findings.aqer[row]),
+                ";".join(reasons) or None,
+            )
+
+    def list_pairs(self) -> Iterator[tuple[object, ...]]:
+        """Yield a row for each pair, in the order of `PAIRS`; verdicts are on the left answer."""
+        answers, replies = self.findings.answers, self.findings.replies
+        pairs = replies.pairs
+        for index, (left, right) in enumerate(
+            zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
+        ):
+            verdicts = or_none(pairs.shown_first[index]), or_none(pairs.shown_second[index])
+            same = None if None in verdicts else verdicts[0] == verdicts[1]
+            kinds = ["worker" if answers.people[row] else "model" for row in (left, right)]
+            yield (
+                answers.questions[left],
+                *(kinds[0], answers.authors[left], kinds[1], answers.authors[right]),
+                *verdicts,
+                None if same is None else int(same),
+                *replies.pair_reasons[index],
+            )
+
+    def list_corrected(self) -> Iterator[tuple[object, ...]]:
+        """Yield a row for all workers, each worker and each model, in the order of `CORRECTED`."""
+        for row in self.findings.corrected:
+            yield (
+                *(row.of, row.name or None, row.judge, row.n, row.n_judged),
+                *_list_interval(row.graded),
+                *_list_interval(row.powered),
+                *_list_interval(row.tuned),
+                row.tuned.weight,
+                row.tuned.reason,
+            )
+
+
+def _list_interval(mean: PoweredMean) -> tuple[float | None, float | None, float | None]:
+    """Return a mean with the ends of its interval."""
+    return mean.mean, mean.low, mean.high

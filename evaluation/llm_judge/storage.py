@@ -1,0 +1,467 @@
+"""LLM judge over a question set: load the answers, execute the run, store scores and a summary.
+
+Authors and questions are primary keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import metadata
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from annotations.exchange.records import AnswerStatus
+from annotations.models import Question, QuestionSetVersion
+from annotations.models.access import AnyUser
+from evaluation.backends.errors import ChatError
+from evaluation.consensus.inputs import GradingInput, choose
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
+from evaluation.flow.asking.summary import Usage, cut_off_warnings
+from evaluation.flow.metrics import MetricRow
+from evaluation.flow.stored import RunSummary
+from evaluation.grading.run.fitting import aqer_scores
+from evaluation.llm_judge.options import JudgeParameters
+from evaluation.llm_judge.prompts import COMPARE, SCORE
+from evaluation.llm_judge.run import CorrectedRow, Findings, Tables, collect_grades, judge_answers
+from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
+from evaluation.options import Problem, problem, signed
+from evaluation.options.parameters import SHORT
+from evaluation.steps.answers import answers_of, model_answers_of
+from evaluation.steps.asking.foreseen import Foreseen, takes_of
+from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
+from evaluation.steps.asking.kept import StoredReply
+from evaluation.steps.asking.registered import chosen, ids_of
+from evaluation.steps.asking.registration import chat_of
+from evaluation.steps.cache import embed_texts
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.outside import (
+    judgements_of,
+    mean_judgements,
+    problems_of_workers,
+    without_workers,
+)
+from evaluation.words.message import Message
+
+VERSION = 1
+# A share of verdicts for the answer shown first is unfair if it differs from .5 by more.
+UNFAIR = 0.1
+USED = ("requests", "prompt_tokens", "completion_tokens", "cost")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of metrics.csv; `group` is "" or names two experts."""
+
+    metric: str
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+
+    @classmethod
+    def build(cls, row: MetricRow) -> Metric:
+        """Return a row without the judge's name."""
+        return cls(row.metric, row.group, row.value, row.low, row.high, row.n, row.reason)
+
+
+@dataclass(frozen=True)
+class PromptShown:
+    """A prompt of the judge: template, reminder for a second request, and the hash of both."""
+
+    name: str
+    hash: str
+    template: str
+    again: str
+
+
+PROMPTS = tuple(
+    PromptShown(name, prompt.hash, prompt.template, prompt.again)
+    for name, prompt in (("score", SCORE), ("compare", COMPARE))
+)
+
+
+@dataclass(frozen=True)
+class JudgeSummary(RunSummary):
+    """Summary of a run: counts, agreement, corrected mean of the workers, and usage.
+
+    Attributes
+    ----------
+    judge, model : name and public id of the judge.
+    answers, model_answers : number of workers' and of models' answers.
+    judged : number of answers that experts graded.
+    pairs : number of compared pairs.
+    asked_again, without_score : number of second requests, and of missing scores.
+    metrics : agreement.
+    workers : corrected mean grade of all workers.
+    usage : totals of requests, tokens and cost.
+    asked : usage by step.
+    """
+
+    judge: str = ""
+    model: str = ""
+    prompts: tuple[PromptShown, ...] = ()
+    answers: int = 0
+    model_answers: int = 0
+    judged: int = 0
+    pairs: int = 0
+    asked_again: int = 0
+    without_score: int = 0
+    metrics: tuple[Metric, ...] = ()
+    workers: CorrectedRow | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    asked: tuple[Usage, ...] = ()
+
+    def asked_models(self) -> Sequence[Usage]:
+        """Return the usage of the judge by step."""
+        return self.asked
+
+    @classmethod
+    def build(
+        cls, findings: Findings, model: str, n_judged: int, usage: Sequence[Usage]
+    ) -> JudgeSummary:
+        """Return the summary of findings; `n_judged` answers were graded by experts."""
+        people = sum(findings.answers.people)
+        return cls(
+            VERSION,
+            findings.system,
+            model,
+            PROMPTS,
+            people,
+            len(findings.answers) - people,
+            n_judged,
+            len(findings.replies.pairs.left),
+            findings.replies.n_again,
+            findings.n_unread,
+            tuple(map(Metric.build, findings.metrics)),
+            findings.corrected[0],
+            {name: sum(getattr(step, name) or 0 for step in usage) for name in USED},
+            tuple(usage),
+        )
+
+    def shown_counts(self) -> dict[str, int]:
+        """Return the counts that the page of a run shows."""
+        return {
+            "answers": self.answers,
+            "answers of models": self.model_answers,
+            "judged by experts": self.judged,
+            "pairs": self.pairs,
+        }
+
+    def find_metric(self, name: str) -> Metric | None:
+        """Return a metric over all answers; None if it is missing or undefined."""
+        overall = (m for m in self.metrics if m.metric == name and not m.group)
+        return next((m for m in overall if m.value is not None), None)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Findings about the judge."""
+        return list(self._list_findings())
+
+    def _list_findings(self) -> Iterator[Message]:
+        """Yield findings: repetitions, order, experts, gain over AQER, corrected mean."""
+        itself, order = self.find_metric("repetition_same"), self.find_metric("order_same")
+        if itself is not None:
+            yield Message("judge.itself", {"same": itself.value})
+        first = self.find_metric("order_first")
+        if order is not None and first is not None:
+            share = first.value or 0.0
+            place = "first" if share > 0.5 + UNFAIR else "second" if share < 0.5 - UNFAIR else ""
+            values = {"same": order.value, "place": place, "share": max(share, 1 - share)}
+            yield Message("judge.order", values)
+        agrees, gain = self.find_metric("experts_pearson"), self.find_metric("against_aqer_gain")
+        if agrees is not None:
+            values = {"r": agrees.value, "low": agrees.low, "high": agrees.high, "n": agrees.n}
+            yield Message("judge.experts", values)
+        if gain is not None:
+            values = {"gain": gain.value, "low": gain.low, "high": gain.high}
+            if gain.low is not None and gain.low > 0:
+                yield Message("judge.gain_judge", values)
+            elif gain.high is not None and gain.high < 0:
+                yield Message("judge.gain_aqer", values)
+            else:
+                yield Message("judge.gain_unknown", values)
+        error, mean = self.find_metric("experts_error"), self.workers
+        if error is not None and mean is not None and mean.tuned.mean is not None:
+            yield Message(
+                "judge.corrected",
+                {
+                    "kind": "too kind" if (error.value or 0.0) > 0 else "too strict",
+                    "error": abs(error.value or 0.0),
+                    "judge": mean.judge,
+                    "mean": mean.tuned.mean,
+                    "low": mean.tuned.low,
+                    "high": mean.tuned.high,
+                    "graded": mean.graded.mean,
+                },
+            )
+
+
+@dataclass(frozen=True)
+class JudgeInputs:
+    """Answers and grades of a version.
+
+    Attributes
+    ----------
+    grading : answers as AQER scores them.
+    to_judge : workers' answers, then models'; authors and questions are primary keys.
+    grades : (row, expert, grade) of each judgement.
+    has_suggested : whether a run suggested some answers to the experts.
+    settled : grades by row that an adjudicator settled; they replace the mean.
+    """
+
+    grading: GradingInput
+    to_judge: AnswerColumns
+    grades: list[tuple[int, str, float]]
+    has_suggested: bool
+    settled: dict[int, float] = field(default_factory=dict)
+
+
+def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
+    """Load the answers and grades of a version. Raises `RunInputError` without an answer."""
+    answers = without_workers(version, parameters.exclude_workers, answers_of(version.pk))
+    grading = choose(parameters.grading(), answers, model_answers_of(version.pk))
+    answered = grading.answered
+    if not len(answered):
+        raise RunInputError("run.no_answer")
+    models = grading.models.with_text() if grading.models is not None else None
+    questions = Question.objects.filter(version=version).select_related("passage")
+    wordings, passages = {}, {}
+    for question in questions:
+        wordings[question.pk] = question.text or question.external_id
+        if question.passage is not None:
+            passages[question.pk] = question.passage.text
+    to_judge = AnswerColumns(
+        [*answered.workers, *(models.models if models else ())],
+        [True] * len(answered) + [False] * len(models or ()),
+        [*answered.questions, *(models.questions if models else ())],
+        [*answered.texts, *(models.texts if models else ())],
+        wordings,
+        passages,
+    )
+    rows = {key: row for row, key in enumerate(answered.keys)}
+    judgements = judgements_of(version).values_list("response_id", "expert_id", "grade")
+    grades = [
+        (rows[response], f"expert {expert}", grade)
+        for response, expert, grade in judgements
+        if response in rows and grade is not None
+    ]
+    # Suggested answers are no random sample, which the corrected means assume.
+    has_suggested = JudgementRequest.objects.filter(
+        run__isnull=False, response__in=_select_judged_responses(version)
+    ).exists()
+    adjudicated = AuditItem.objects.filter(
+        response__submission__version=version, adjudicator__isnull=False
+    )
+    responses = set(adjudicated.values_list("response_id", flat=True))
+    settled = {
+        rows[response]: grade
+        for response, grade in (mean_judgements(version) if responses else {}).items()
+        if response in rows and response in responses
+    }
+    return JudgeInputs(grading, to_judge, grades, has_suggested, settled)
+
+
+def find_start_problems(
+    version: QuestionSetVersion, user: AnyUser, parameters: JudgeParameters
+) -> list[Problem]:
+    """Return why a run cannot start: judge, prices or excluded workers."""
+    if not parameters.judge:
+        return [problem("no_judge", "judge")]
+    model = _find_model(parameters.judge, user)
+    if model is None:
+        return [problem("unknown_judge", "judge")]
+    if model.archived_at is not None:
+        reason = "it is archived: restore it on its page first"
+        return [problem("judge_refused", "judge", reason=reason)]
+    if parameters.budget is not None and not model.has_prices:
+        return [problem("no_prices", "budget", name=str(model))]
+    try:
+        chat_of(model)
+    except ChatError as error:
+        return [problem("judge_refused", "judge", reason=str(error))]
+    return problems_of_workers(version, user, parameters)
+
+
+def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
+    """Return the judge of a run. Raises `RunInputError` if its owner may no longer ask it."""
+    model = _find_model(parameters.judge or "", run.owner)
+    if model is None:
+        raise RunInputError("run.judge_not_registered")
+    if parameters.budget is not None and not model.has_prices:
+        raise RunInputError("run.no_prices", model=model.name)
+    return model
+
+
+def _find_model(public_id: str, user: AnyUser) -> LanguageModel | None:
+    """Return a model that the user may edit; None for an unknown or malformed id."""
+    try:
+        parsed = UUID(public_id)
+    except ValueError:
+        return None
+    return LanguageModel.objects.editable_by(user).filter(public_id=parsed).first()
+
+
+def _select_judged_responses(version: QuestionSetVersion) -> Any:
+    """Return the ids of the responses of a version that experts judged."""
+    return HumanJudgement.objects.filter(response__submission__version=version).values(
+        "response_id"
+    )
+
+
+# Names of the stored tables.
+SCORES, PAIRS, CORRECTED = "result-scores", "result-pairs", "result-corrected"
+# Parameters of the requests; those of the model replace them.
+SENT = {"temperature": 0, "max_tokens": 256}
+# Labels of the steps in the estimate.
+STEPS = {"score": "Scoring", "compare": "Comparing pairs"}
+
+
+def judge_set(turn: Turn) -> None:
+    """Execute a claimed run, or continue it: ask the judge and store its scores.
+
+    Ends early with a checkpoint when the turn's time is over. Raises `RunInputError`.
+    """
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    parameters = load_parameters(run)
+    model = load_judge(run, parameters)
+    loaded = load(run.version, parameters)
+    client = _JudgeClient(turn, run, model, parameters)
+    replies = judge_answers(loaded.to_judge, parameters, client)
+    embed = partial(embed_texts, loaded.grading.parameters, turn)
+    worker_scores, model_scores, embedding = aqer_scores(loaded.grading, embed, turn.report)
+    findings = Findings(
+        str(model),
+        loaded.to_judge,
+        replies,
+        collect_grades(len(loaded.to_judge), loaded.grades, loaded.settled),
+        np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded)]]),
+        parameters,
+    )
+    input_hash = _hash_inputs(loaded)
+    warnings = [*embedding.warnings, *findings.warnings]
+    if loaded.has_suggested:
+        warnings.append(Message("judge.chosen"))
+    tables = Tables(findings)
+    n_judged = int((~np.isnan(findings.grades.mean)).sum())
+    usage = client.list_usage()
+    warnings += cut_off_warnings(usage, dict.fromkeys((each.step for each in usage), ""))
+    summary = JudgeSummary.build(findings, str(model.public_id), n_judged, usage)
+    # Another process may have claimed the run meanwhile: `fenced` stores all of it or nothing.
+    with turn.fenced():
+        for name, rows in (
+            (SCORES, tables.list_scores()),
+            (PAIRS, tables.list_pairs()),
+            (CORRECTED, tables.list_corrected()),
+        ):
+            turn.keep(name, [list(row) for row in rows])
+        turn.end(
+            Ending(
+                _build_signature(parameters, model, embedding.info.model, input_hash),
+                input_hash,
+                summary,
+                [warning.as_dict() for warning in warnings],
+            )
+        )
+
+
+def estimate_requests(
+    version: QuestionSetVersion, user: AnyUser, options: JudgeParameters
+) -> Foreseen:
+    """Estimate the requests of a run; nothing is sent."""
+    try:
+        to_judge = load(version, options).to_judge
+    except RunInputError:
+        return Foreseen(())
+    steps: dict[str, Sequence[Item]] = {}
+
+    # An ERROR is final, so the recorded items are not requested a second time.
+    def record(step: str, _prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
+        steps[STEPS[step]] = items
+        failed = StoredReply("", AnswerStatus.ERROR)
+        return {(item.id, sample): failed for item in items for sample in range(item.samples)}
+
+    judge_answers(to_judge, options, record)
+    takes = [
+        takes_of(user, step, Round(model, items, SENT, options.seed))
+        for model in chosen(user, ids_of(options.judge))
+        for step, items in steps.items()
+    ]
+    prompts = {f"{step}: the first request": items[0].messages for step, items in steps.items()}
+    return Foreseen(
+        tuple(takes),
+        prompts,
+        ("Not counted: a reply without a score or a verdict is asked for once more.",),
+    )
+
+
+def load_parameters(run: Run) -> JudgeParameters:
+    """Return the parameters of a run; parameters that an older run lacks have their defaults."""
+    try:
+        return JudgeParameters.of_dict(run.parameters)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+class _JudgeClient:
+    """Asks the judge of a run step by step, as the `ask` of `judge_answers`."""
+
+    def __init__(
+        self, turn: Turn, run: Run, model: LanguageModel, parameters: JudgeParameters
+    ) -> None:
+        self.model, self.seed = model, parameters.seed
+        self._in_turns = AskedInTurns(turn, run, [model], parameters.budget)
+
+    def __call__(self, step: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Answered:
+        """Send the requests without a stored reply. Raises `RunInputError` if the judge fails."""
+        (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
+        if why := self._in_turns.reason_given_up(self.model):
+            raise RunInputError("run.judge_not_asked", reason=why)
+        return replies
+
+    def list_usage(self) -> tuple[Usage, ...]:
+        """Return the usage of the judge by step, in all turns of this run."""
+        return self._in_turns.usage()
+
+
+def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
+    """Return the rows of the models' answers with a text."""
+    models = loaded.grading.models
+    if models is None:
+        return []
+    keys = set(models.with_text().keys)
+    return [row for row, key in enumerate(models.keys) if key in keys]
+
+
+def _hash_inputs(loaded: JudgeInputs) -> str:
+    """Return the SHA-256 of answers, wordings and grades."""
+    digest = hashlib.sha256(loaded.grading.hash().encode())
+    for question, text in sorted(loaded.to_judge.wordings.items()):
+        digest.update(f"{question}\x1f{text}\x1e".encode())
+    for row, expert, grade in loaded.grades:
+        digest.update(f"{row}\x1f{expert}\x1f{grade!r}\x1e".encode())
+    for row, grade in sorted(loaded.settled.items()):
+        digest.update(f"{row}\x1fsettled\x1f{grade!r}\x1e".encode())
+    return digest.hexdigest()
+
+
+def _build_signature(
+    parameters: JudgeParameters, model: LanguageModel, embedder: str, input_hash: str
+) -> str:
+    """Return the signature: options, judge, prompts, embedder, inputs and version."""
+    parts = {
+        **signed(parameters),
+        "judge": str(model),
+        "prompts": f"{SCORE.hash[:SHORT]}+{COMPARE.hash[:SHORT]}",
+        "embedder": embedder,
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join(["judge", *(f"{name}:{value}" for name, value in parts.items())])

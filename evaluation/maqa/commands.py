@@ -1,0 +1,134 @@
+"""Commands of MAQA: execute ``evaluate maqa`` and ``study maqa``, format results as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.files.asking import Asking
+from evaluation.flow.metrics import OVERALL, MetricRow
+from evaluation.kinds.kind import Progress, Studied
+from evaluation.maqa.charts import draw_files
+from evaluation.maqa.files import (
+    MAQA_FILES,
+    MaqaRequest,
+    MaqaStudyRequest,
+    evaluate_maqa,
+    execute_study,
+)
+from evaluation.maqa.options import MaqaRunOptions
+from evaluation.maqa.report import build_report
+from evaluation.maqa.run.study import MaqaStudy
+from evaluation.maqa.run.tables import SETS, SURENESS
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.words.console import text_table
+from evaluation.words.reasons import in_words
+
+SURENESS_METRICS = ("auroc", "average_precision", "base_rate", "coverage")
+
+
+def run_evaluate(
+    parameters: MaqaRunOptions, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Evaluate files of replies, write the tables, and return the text for the terminal."""
+    request = MaqaRequest(
+        arguments["questions"],
+        arguments["replies"],
+        parameters.build_evaluation_parameters(),
+        arguments["output"],
+        draw_study,
+        arguments["keep_thinking"],
+    )
+    return format_study(evaluate_maqa(request, progress), request.output)
+
+
+def draw_study(study: MaqaStudy) -> Mapping[str, bytes]:
+    """Return the charts of a study as files, by name."""
+    return draw_files(study.curves, study.bins)
+
+
+def format_study(study: MaqaStudy, output: Path) -> str:
+    """Return scores, AUROCs, exclusions and warnings of a study as text for the terminal."""
+    overall: dict[str, dict[str, MetricRow]] = {}
+    for row in study.metrics:
+        if row.group == OVERALL:
+            overall.setdefault(row.system, {})[row.metric] = row
+    scores = [
+        (system, rows["f1"].n, *(rows[name].value for name in SETS))
+        for system, rows in overall.items()
+    ]
+    parts = [text_table(("system", "questions", *SETS), scores)]
+    sureness = [
+        (system, name, *(rows[f"{metric}_{name}"].value for metric in SURENESS_METRICS))
+        for system, rows in overall.items()
+        for name in SURENESS
+        if rows[f"coverage_{name}"].value
+    ]
+    if sureness:
+        parts.append(text_table(("system", "sureness", *SURENESS_METRICS), sureness))
+    left_out = [
+        f"  {each['count']:,}: {in_words(each['reason'])}" for each in study.exclusions.as_list()
+    ]
+    if left_out:
+        parts.append("\n".join(["Not counted:", *left_out]))
+    parts += [*study.notes, *TERMINAL.all_said(study.list_warnings())]
+    parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
+    return "\n\n".join(parts)
+
+
+def run_study(
+    parameters: MaqaRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+) -> Studied:
+    """Ask a model, evaluate its replies, write the tables, and return the text."""
+    request = MaqaStudyRequest(
+        arguments["questions"],
+        arguments["samples"],
+        arguments["first"],
+        parameters.build_evaluation_parameters(),
+        arguments["output"],
+        arguments["first_tokens"],
+        arguments["top"],
+        arguments["vocabulary"],
+        draw_study,
+    )
+    study, complete = execute_study(request, asking, progress)
+    return Studied(format_study(study, request.output), complete)
+
+
+SCORES_HEADER = ("model", "questions", "precision", "recall", "f1", "exact_set")
+SURENESS_HEADER = ("model", "measure", "auroc", "low", "high", "n", "finding")
+
+
+def format_run(run: Run) -> str:
+    """Return the text that ``run maqa`` prints at the end."""
+    report = build_report(run)
+    summary = report.summary
+    head = (
+        f"{summary.questions} questions, {summary.with_answers} with right answers; "
+        f"{summary.requests} requests, {summary.reused} replies of earlier runs"
+    )
+    scores = [
+        (row.system, row.n, row.precision, row.recall, row.f1, row.exact_set)
+        for row in report.systems
+    ]
+    sureness = [
+        (
+            row.system,
+            measure.measure,
+            measure.auroc,
+            measure.low,
+            measure.high,
+            measure.n,
+            measure.verdict or measure.why,
+        )
+        for row in report.systems
+        for measure in row.measures
+        if measure.n
+    ]
+    parts = [head, text_table(SCORES_HEADER, scores)]
+    parts += [text_table(SURENESS_HEADER, sureness)] if sureness else []
+    parts += [f"{row.system}: {row.finding}" for row in report.systems]
+    left_out = [f"Left out: {reason.count:,} ({reason.words})" for reason in report.left_out]
+    return "\n\n".join([*parts, *(["\n".join(left_out)] if left_out else [])])

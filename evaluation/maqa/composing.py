@@ -1,0 +1,248 @@
+"""Compose a question set from files with right answers and a file of yes/no questions.
+
+A composed question lists yes/no questions (or statements) with letters and asks for which of them
+the answer is yes (which are true). Its right answers are their letters. This gives commonsense
+questions with any number of right answers, including single-answer controls.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from annotations.exchange import OutputFolder
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.objects import read_listed
+from annotations.exchange.reading.several_answers import read_several_answers
+from annotations.exchange.reading.source import source_of
+from evaluation.files.metrics import refuse_to_replace
+from evaluation.files.problem_messages import file_error, note_problem
+
+MOST_OPTIONS = len(ascii_uppercase)
+QUESTIONS_PROMPT = "To which of these questions is the answer yes? Reply with their letters."
+STATEMENTS_PROMPT = "Which of these statements are true? Reply with their letters."
+# Least number of right answers in the category "many".
+MANY = 8
+SINGLE_ANSWER, FEW_ANSWERS, MANY_ANSWERS = "single", "few", "many"
+
+
+@dataclass(frozen=True)
+class YesNo:
+    """A yes/no question with its answer.
+
+    `statement` is a sentence that is true if the answer is yes; "" without one.
+    """
+
+    question: str
+    yes: bool
+    statement: str = ""
+
+
+@dataclass(frozen=True)
+class ComposedQuestion:
+    """A composed question; its right answers are letters in alphabetical order."""
+
+    text: str
+    answers: tuple[str, ...]
+
+
+def compose(
+    questions: Sequence[YesNo], options: int, fewest: int = 1, most: int = 0, seed: int = 0
+) -> Iterator[ComposedQuestion]:
+    """Yield composed questions until too few yes/no questions are left for another one.
+
+    Each yes/no question is used at most once. The number of true ones in a composed question is
+    drawn uniformly from `fewest` to `most`, among the numbers that the remaining questions allow.
+    The selection and the order are random too.
+
+    Parameters
+    ----------
+    options : yes/no questions in a composed question, 2 to 26.
+    fewest, most : bounds of the number of true ones, 1 to `options`; `most` 0 means `options` - 1,
+        so that at least one is false.
+
+    Raises
+    ------
+    ValueError : bounds that contradict each other.
+    """
+    most = most or max(1, options - 1)
+    if not 2 <= options <= MOST_OPTIONS or not 1 <= fewest <= most <= options:
+        raise ValueError("2 to 26 options, and 1 <= fewest <= most <= options")
+    rng = random.Random(seed)  # noqa: S311
+    piles = {
+        truth: [question for question in questions if question.yes is truth]
+        for truth in (True, False)
+    }
+    for pile in piles.values():
+        rng.shuffle(pile)
+    # Statements and questions are not mixed in one set.
+    has_statements = all(question.statement for question in questions)
+    while True:
+        possible = [
+            n
+            for n in range(fewest, most + 1)
+            if n <= len(piles[True]) and options - n <= len(piles[False])
+        ]
+        if not possible:
+            return
+        n_true = rng.choice(possible)
+        chosen = [piles[True].pop() for _ in range(n_true)]
+        chosen += [piles[False].pop() for _ in range(options - n_true)]
+        rng.shuffle(chosen)
+        lines = [
+            f"{letter}) {each.statement if has_statements else each.question}"
+            for letter, each in zip(ascii_uppercase, chosen, strict=False)
+        ]
+        right = [letter for letter, each in zip(ascii_uppercase, chosen, strict=False) if each.yes]
+        prompt = STATEMENTS_PROMPT if has_statements else QUESTIONS_PROMPT
+        yield ComposedQuestion("\n".join([prompt, *lines]), tuple(right))
+
+
+def classify_size(n_answers: int) -> str:
+    """Return the category of a number of right answers: "single", "few" or "many"; "" for 0."""
+    if not n_answers:
+        return ""
+    if n_answers == 1:
+        return SINGLE_ANSWER
+    return FEW_ANSWERS if n_answers < MANY else MANY_ANSWERS
+
+
+LAYOUT = 'Write [{"question": "...", "answer": true, "statement": "..."}, ...].'
+COMMONSENSE = "commonsense"
+YES = {"yes": True, "true": True, "no": False, "false": False}
+
+
+@dataclass(frozen=True)
+class ComposingRequest:
+    """Files and options of a composed question set.
+
+    Attributes
+    ----------
+    lists : files of questions with their right answers, by the name of the data set.
+    yes_no : file of yes/no questions; None without one.
+    options, fewest, most, seed : as for `compose`.
+    """
+
+    output: Path
+    lists: Mapping[str, Path]
+    yes_no: Path | None = None
+    options: int = 5
+    fewest: int = 1
+    most: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class ComposedFile:
+    """Numbers of questions by data set and category, and of unused yes/no questions."""
+
+    by_dataset: Mapping[str, int]
+    by_category: Mapping[str, int]
+    left_over: int
+
+
+def compose_file(request: ComposingRequest) -> ComposedFile:
+    """Read the files, compose questions, and write all as one JSON list.
+
+    Raises
+    ------
+    InputError
+        A file is invalid, a yes/no question occurs with both answers, or there is no question.
+        Nothing is written then.
+    """
+    inputs = [*request.lists.values(), *filter(None, [request.yes_no])]
+    refuse_to_replace(request.output.parent, [request.output.name], inputs)
+    entries: list[dict[str, Any]] = []
+    for dataset, path in request.lists.items():
+        for question in read_several_answers(path).questions:
+            answers = [
+                spellings[0] if len(spellings) == 1 else list(spellings)
+                for spellings in question.answers
+            ]
+            entry = _build_entry(dataset, question.id, question.text, answers)
+            entries.append({**dict(question.groups), **entry})
+    left_over = 0
+    if request.yes_no is not None:
+        questions = read_yes_no(request.yes_no)
+        bounds = (request.options, request.fewest, request.most, request.seed)
+        composed = list(compose(questions, *bounds))
+        left_over = len(questions) - request.options * len(composed)
+        entries += [
+            _build_entry(COMMONSENSE, str(number), question.text, list(question.answers))
+            for number, question in enumerate(composed)
+        ]
+    if not entries:
+        raise file_error(str(request.output), "nothing_to_compose")
+    with OutputFolder(request.output.parent) as folder:
+        folder.write_lines(request.output.name, _format_lines(entries))
+    return ComposedFile(
+        Counter(entry["dataset"] for entry in entries),
+        Counter(entry["category"] for entry in entries if entry["category"]),
+        left_over,
+    )
+
+
+def read_yes_no(path: Path) -> list[YesNo]:
+    """Read yes/no questions: `question`, `answer` (true, false, yes, no), optional `statement`.
+
+    A repeated question counts once. Raises `InputError` with all problems of the file.
+    """
+    source = source_of(path)
+    problems = Problems(source.name)
+    questions: dict[str, YesNo] = {}
+    numbers: dict[str, int] = {}
+    for number, (line, entry) in enumerate(
+        read_listed(source, problems, "list_missing", what="yes/no questions", layout=LAYOUT).values
+    ):
+        row, details = line or None, {"entry": number, "layout": LAYOUT}
+        if not isinstance(entry, dict):
+            note_problem(problems, row, None, "entry_no_object", **details)
+            continue
+        text, statement = entry.get("question"), entry.get("statement") or ""
+        truth = _parse_truth(entry.get("answer"))
+        if not isinstance(text, str) or not text.strip():
+            note_problem(problems, row, "question", "entry_without_question", **details)
+        elif not isinstance(statement, str):
+            note_problem(problems, row, "statement", "entry_statement_no_text", **details)
+        elif truth is None:
+            note_problem(problems, row, "answer", "entry_answer_unknown", **details)
+        elif (before := questions.get(text.strip())) is not None and before.yes is not truth:
+            contradiction = {"entry": number, "earlier": numbers[text.strip()]}
+            note_problem(problems, row, "answer", "entry_contradicts", **contradiction)
+        else:
+            question = YesNo(" ".join(text.split()), truth, " ".join(statement.split()))
+            questions.setdefault(text.strip(), question)
+            numbers.setdefault(text.strip(), number)
+    problems.raise_if_any()
+    return list(questions.values())
+
+
+def _parse_truth(value: object) -> bool | None:
+    """Return true or false; None for any other value."""
+    if isinstance(value, bool):
+        return value
+    return YES.get(value.strip().casefold()) if isinstance(value, str) else None
+
+
+def _build_entry(dataset: str, name: str, text: str, answers: Sequence[Any]) -> dict[str, Any]:
+    """Return a question in the file format of MAQA."""
+    return {
+        "id": f"{dataset}-{name}",
+        "question": text,
+        "answer": answers,
+        "dataset": dataset,
+        "category": classify_size(len(answers)),
+    }
+
+
+def _format_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the parts of a JSON list with one entry per line."""
+    for number, entry in enumerate(entries):
+        yield ("[\n" if not number else ",\n") + json.dumps(entry, ensure_ascii=False)
+    yield "\n]\n"

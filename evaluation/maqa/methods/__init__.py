@@ -1,0 +1,1 @@
+"""Scores of answer sets, measures of confidence, and how well confidence predicts accuracy."""

@@ -1,0 +1,160 @@
+"""Options of MAQA: of an evaluation of files, and of a run that asks models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, draws_of
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
+from evaluation.maqa.methods.set_scores import FIXED, PAPER
+from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
+from evaluation.options import Choice, Parameters, Real, Text, Whole, option
+from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED, named
+
+_OF_AQER = AqerParameters.options()
+
+
+@dataclass(frozen=True)
+class MaqaParameters(Parameters):
+    """Options of comparing answers, clustering replies, and the bootstrap.
+
+    The options of clustering are not signed here: `MaqaStudy` adds those that were used to the
+    signature, together with the model.
+    """
+
+    rules: str = option(
+        FIXED,
+        Choice(
+            label="Rules",
+            help="How an answer is compared with the right ones.",
+            choices={
+                FIXED: "fixed: without case, punctuation, articles; each right answer found once",
+                PAPER: "as in the paper: equal but for case, repetitions count again",
+            },
+        ),
+    )
+    similarity: str = option(
+        EXACT,
+        Choice(
+            label="Similarity of two replies",
+            help="For the consistency of a system that was asked several times.",
+            choices={
+                EXACT: "exact: the same set of answers",
+                OVERLAP: "overlap: what they share, of the smaller one",
+                JACCARD: "Jaccard: what they share, of all",
+            },
+        ),
+    )
+    bootstrap: int = option(400, draws_of("questions"))
+    seed: int = option(0, SEED_OF_DRAWS)
+    embedder: str = option(
+        "minilm",
+        replace(
+            _OF_AQER["embedder"],
+            help="For the semantic entropy of repeated replies: two replies have the same meaning "
+            "if every answer of each has an equivalent in the other.",
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    precision: str = option("float32", replace(_OF_AQER["precision"], signed_as=NOT_SIGNED))
+    same_cosine: float = option(
+        0.80,
+        Real(
+            label="Cosine of the same answer",
+            help="Two answers are equivalent if the cosine of their vectors is above this. Answers "
+            "with different numbers are never equivalent.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    nli: str | None = option(
+        None,
+        Text(
+            label="Entailment model",
+            help="Name or folder of an installed cross-encoder. Two answers are then equivalent if "
+            "either entails the other; vectors are not used.",
+            optional=True,
+            loads=named,
+            metavar="NAME",
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    entailment: float = option(
+        0.50,
+        Real(
+            label="Probability of entailment",
+            help="With an entailment model: the smallest probability, in both directions.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+
+    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
+
+
+@dataclass(frozen=True)
+class MaqaRunOptions(MaqaParameters):
+    """Options of a run: those of the evaluation, and of asking the models.
+
+    Commands on files have arguments of their own in place of the latter.
+    """
+
+    sentences: ClassVar = {
+        **MaqaParameters.sentences,
+        **MODEL_SENTENCES,
+        "no_models": "choose at least one model",
+        "no_text": "no question of the set has a text",
+    }
+
+    models: tuple[str, ...] = option(
+        (), replace(OF_REPLIES["models"], help="Each question is asked several times.")
+    )
+    samples: int = option(
+        5,
+        Whole(
+            label="Replies to each question",
+            help="Consistency and semantic entropy need at least 2; with 1 they are not computed.",
+            group=BASIC,
+            places=(DATABASE,),
+            lowest=1,
+            highest=50,
+        ),
+    )
+    temperature: float = option(
+        1.0,
+        replace(
+            OF_REPLIES["temperature"],
+            help="1 samples from the model's distribution. At 0 all replies are the same.",
+        ),
+    )
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
+    top_tokens: int = option(
+        0,
+        Whole(
+            label="Likeliest words to ask for",
+            help="At the beginning of each answer, with their probabilities; 0 for none. Many "
+            "servers give up to 20, some refuse.",
+            places=(DATABASE,),
+            lowest=0,
+            highest=100,
+        ),
+    )
+    vocabulary: int | None = option(
+        None,
+        Whole(
+            label="Tokens of the models",
+            help="How many there are, for the upper end of the entropy; with {top_tokens}.",
+            places=(DATABASE,),
+            optional=True,
+            lowest=1,
+            highest=100_000_000,
+        ),
+    )
+    budget: float | None = option(None, OF_REPLIES["budget"])
+
+    def build_evaluation_parameters(self) -> MaqaParameters:
+        """Return only the options of the evaluation."""
+        return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.options()})

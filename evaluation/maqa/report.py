@@ -1,0 +1,283 @@
+"""Report of a MAQA run: accuracy of each model, and how well its confidence predicts it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation.flow.metrics import MetricRow
+from evaluation.flow.result_tables import column_help
+from evaluation.maqa.messages import MEASURES
+from evaluation.maqa.run.result_tables import (
+    CALIBRATION,
+    COMPARISONS,
+    GOLD_COUNTS,
+    ITEMS,
+    METRICS,
+    POSITIONS,
+    REPLIES,
+    STUDY_TABLES,
+    ReplyRow,
+)
+from evaluation.maqa.run.tables import (
+    RIGHT_ABOVE,
+    SURENESS,
+    BinRow,
+    GoldCountRow,
+    ItemRow,
+    PairRow,
+    PositionRow,
+)
+from evaluation.maqa.storage import MaqaSummary
+from evaluation.models import Run
+from evaluation.reports.result_tables import readers_of
+from evaluation.reports.values import LeftOut, left_out
+from evaluation.steps.findings import read_table, read_tables
+from evaluation.words.reasons import in_words
+
+# Questions on the page with texts, of each of its two lists.
+SHOWN = 30
+SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION)
+
+
+@dataclass(frozen=True)
+class MeasureFound:
+    """AUROC of a measure of confidence with its interval, and its calibration.
+
+    Attributes
+    ----------
+    over : unit of `n`: answers, replies or questions.
+    verdict : finding in a few words; "" if `auroc` is None.
+    why : reason why `auroc` is None; "" otherwise.
+    """
+
+    measure: str
+    title: str
+    explanation: str
+    over: str
+    auroc: float | None
+    low: float | None
+    high: float | None
+    average_precision: float | None
+    base_rate: float | None
+    calibration_error: float | None
+    coverage: float | None
+    n: int
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class SystemFound:
+    """Accuracy of a model, and its measures of confidence.
+
+    `finding` is a sentence on the measure that separates right from wrong best.
+    """
+
+    system: str
+    n: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    low: float | None
+    high: float | None
+    exact_set: float | None
+    measures: list[MeasureFound]
+    finding: str
+
+
+class Compared(PairRow):
+    """Two models on the same questions: the first one minus the second."""
+
+    @property
+    def title(self) -> str:
+        """Title of the measure that is compared."""
+        name = self.measure.removeprefix("auroc_")
+        return MEASURES[name].title if name in MEASURES else "F1"
+
+
+@dataclass(frozen=True)
+class MaqaReport:
+    """Everything on the first page."""
+
+    systems: list[SystemFound]
+    comparisons: list[Compared]
+    positions: list[PositionRow]
+    gold_counts: list[GoldCountRow]
+    bins: list[BinRow]
+    left_out: list[LeftOut]
+    summary: MaqaSummary
+
+
+def build_report(run: Run) -> MaqaReport:
+    """Return the report of a finished run."""
+    summary = MaqaSummary.of(run.summary)
+    tables = read_tables(run, SHOWN_TABLES)
+    metrics: dict[str, dict[str, MetricRow]] = defaultdict(dict)
+    for row in tables[METRICS.name]:
+        if not row.group:
+            metrics[row.system][row.metric] = row
+    return MaqaReport(
+        [_build_system(system, metrics[system]) for system in summary.systems],
+        [Compared(*row) for row in tables[COMPARISONS.name]],
+        tables[POSITIONS.name],
+        tables[GOLD_COUNTS.name],
+        tables[CALIBRATION.name],
+        left_out(summary.exclusions),
+        summary,
+    )
+
+
+def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemFound:
+    """Return the part of the report on one model; `rows` are its overall metrics by name."""
+    measures = [_build_measure(name, rows) for name in SURENESS]
+    f1 = rows["f1"]
+    return SystemFound(
+        system,
+        f1.n,
+        rows["precision"].value,
+        rows["recall"].value,
+        f1.value,
+        f1.low,
+        f1.high,
+        rows["exact_set"].value,
+        measures,
+        _find_best_measure(measures, f1.n),
+    )
+
+
+def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureFound:
+    """Return the part of the report on one measure of confidence of one model."""
+    area, texts = rows[f"auroc_{name}"], MEASURES[name]
+    # Measures without an upper end of their scale have no calibration error.
+    error = rows.get(f"calibration_error_{name}")
+    return MeasureFound(
+        name,
+        texts.title,
+        texts.words,
+        texts.over,
+        area.value,
+        area.low,
+        area.high,
+        rows[f"average_precision_{name}"].value,
+        rows[f"base_rate_{name}"].value,
+        error.value if error else None,
+        rows[f"coverage_{name}"].value,
+        area.n,
+        _describe_area(area),
+        in_words(area.reason) if area.value is None else "",
+    )
+
+
+def _describe_area(area: MetricRow) -> str:
+    """Return the finding of an AUROC in a few words; "" if it is undefined."""
+    if area.value is None:
+        return ""
+    if area.low is None or area.high is None:
+        return "too few questions for an interval"
+    if area.high < 0.5:
+        return "misleading: higher where the model is wrong"
+    if area.low <= 0.5:
+        return "not shown to be better than chance"
+    if area.value >= 0.8:
+        return "separates right from wrong well"
+    return "separates right from wrong somewhat"
+
+
+def _find_best_measure(measures: Sequence[MeasureFound], n: int) -> str:
+    """Return a sentence on the measure with the greatest AUROC above chance.
+
+    `n` is the number of questions with a known right answer.
+    """
+    known = [measure for measure in measures if measure.auroc is not None]
+    if not n:
+        return "Not measured: no question has a known right answer."
+    if not known:
+        return "Not measured: " + next(
+            (measure.why for measure in measures if measure.n and measure.why),
+            "no measure of confidence has values",
+        )
+    # Only measures whose whole interval is above chance.
+    above_chance = [measure for measure in known if measure.low is not None and measure.low > 0.5]
+    if not above_chance:
+        return "No measure of confidence is shown to be higher where the model is right."
+    best = max(above_chance, key=lambda measure: measure.auroc or 0.0)
+    return (
+        f"{best.title} separates right from wrong best: AUROC {best.auroc:.2f} "
+        f"({best.low:.2f} to {best.high:.2f})."
+    )
+
+
+@dataclass(frozen=True)
+class QuestionTexts:
+    """A question with one model's scores, confidence and replies."""
+
+    item: ItemRow
+    question: str
+    right_answers: list[str]
+    replies: list[ReplyRow]
+
+
+@dataclass(frozen=True)
+class TextsPage:
+    """Questions with texts: confident but wrong ones, and open questions.
+
+    Attributes
+    ----------
+    sure_and_wrong : the most confident first; `more` questions are not shown.
+    open_ones : questions without a right answer, the least confident first; `more_open` questions
+        are not shown.
+    """
+
+    sure_and_wrong: list[QuestionTexts]
+    more: int
+    open_ones: list[QuestionTexts]
+    more_open: int
+
+
+def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[str]]]) -> TextsPage:
+    """Return the questions that models answer wrongly with high confidence, and open questions.
+
+    A model's answer to a question is wrong if its mean precision is at most one half. Questions are
+    sorted by semantic entropy, then by stated confidence. `load_right_answers` returns the right
+    answers by question id.
+    """
+    items = list(read_table(run, ITEMS))
+    wrong = [row for row in items if row.precision is not None and row.precision <= RIGHT_ABOVE]
+    wrong.sort(key=_build_sort_key)
+    open_ones = [row for row in items if row.precision is None and row.replies]
+    open_ones.sort(key=_build_sort_key, reverse=True)
+    # The table has all replies of the run: keep only those on the page.
+    selected = {(row.system, row.item) for row in [*wrong[:SHOWN], *open_ones[:SHOWN]]}
+    replies: dict[tuple[str, str], list[ReplyRow]] = defaultdict(list)
+    for reply in read_table(run, REPLIES):
+        if (reply.system, reply.item) in selected:
+            replies[reply.system, reply.item].append(reply)
+    answers = load_right_answers()
+
+    def add_texts(rows: Iterable[ItemRow]) -> list[QuestionTexts]:
+        """Return the rows with texts; rows without stored replies are left out."""
+        return [
+            QuestionTexts(row, item_replies[0].question, answers.get(row.item, []), item_replies)
+            for row in rows
+            if (item_replies := replies[row.system, row.item])
+        ]
+
+    return TextsPage(
+        add_texts(wrong[:SHOWN]),
+        max(0, len(wrong) - SHOWN),
+        add_texts(open_ones[:SHOWN]),
+        max(0, len(open_ones) - SHOWN),
+    )
+
+
+def _build_sort_key(row: ItemRow) -> tuple[float, float]:
+    """Return (semantic entropy, minus stated confidence): the most confident rows sort first."""
+    entropy = 0.0 if row.semantic_entropy is None else row.semantic_entropy
+    return entropy, -(row.verbalised or 0.0)
+
+
+TABLES = readers_of(STUDY_TABLES)
+"""Readers of a run's result tables, with the columns of the files of `evaluate maqa`."""
+COLUMNS = column_help(STUDY_TABLES)

@@ -1,0 +1,7 @@
+"""MAQA on plain records: from replies to answers, from answers to scores.
+
+1. `replies` has the prompts, and reads the list of answers in a reply.
+2. `confidence` reads the stated confidence, and finds the first token of each answer.
+3. `judging` compares the answers with the right ones; `meaning` clusters the replies.
+4. `study` builds the rows of `tables` from all replies, by system and group.
+"""

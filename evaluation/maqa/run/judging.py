@@ -1,0 +1,344 @@
+"""Judging of a reply: which of its answers are right, and how confident the model was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import isfinite
+from typing import TypeVar
+
+from annotations.exchange.reading.several_answers import (
+    Answer,
+    FirstTokenOf,
+    SeveralAnswersQuestion,
+    SeveralAnswersReply,
+)
+from annotations.exchange.records import AnswerStatus
+from evaluation.maqa.methods.set_scores import (
+    FIXED,
+    SetScore,
+    build_key,
+    match_one_to_one,
+    read_letter,
+    set_score,
+)
+from evaluation.maqa.methods.uncertainty import (
+    ROUNDING,
+    DistributionError,
+    FirstToken,
+    measure_logits,
+    measure_top_logprobs,
+)
+from evaluation.maqa.run.confidence import (
+    ConfidenceError,
+    are_shares,
+    extract_confidence,
+    parse_confidence,
+)
+from evaluation.maqa.run.replies import DELIMITED, AnswerList, read_answers, read_json_confidence
+
+WITHOUT_ANSWER = "first_token_without_answer"
+REPEATED = "first_token_repeated"
+LOGPROBS_NOT_FINITE, LOGPROBS_ABOVE_1 = "logprobs_not_finite", "logprobs_above_1"
+# Spellings of answers repeat often, so their keys are cached.
+_CACHE_SIZE = 100_000
+
+_build_cached_key = lru_cache(_CACHE_SIZE)(build_key)
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """Right answers of a question, with the keys that answers are compared by.
+
+    Attributes
+    ----------
+    question : as it was read.
+    rules : "fixed" or "paper".
+    """
+
+    question: SeveralAnswersQuestion
+    rules: str
+
+    @cached_property
+    def all_keys(self) -> list[frozenset[Hashable]]:
+        """Keys of the spellings of each right answer, in the order of the file."""
+        return [
+            frozenset(_build_text_key(spelling, self.rules) for spelling in spellings)
+            for spellings in self.question.answers
+        ]
+
+    @cached_property
+    def keys(self) -> list[frozenset[Hashable]]:
+        """`all_keys`; with the fixed rules without repeated right answers."""
+        return list(dict.fromkeys(self.all_keys)) if self.rules == FIXED else self.all_keys
+
+    @cached_property
+    def fitting(self) -> dict[Hashable, list[int]]:
+        """Numbers of the right answers that have a key, by key."""
+        numbers: dict[Hashable, list[int]] = {}
+        for number, keys in enumerate(self.keys):
+            for key in keys:
+                numbers.setdefault(key, []).append(number)
+        return numbers
+
+    @cached_property
+    def are_letters(self) -> bool:
+        """Whether all right answers are letters of choices."""
+        spellings = [spelling for answer in self.question.answers for spelling in answer]
+        letters = [re.fullmatch(r"\s*[A-Za-z]\s*", str(spelling)) for spelling in spellings]
+        return bool(letters) and all(letters)
+
+    @cached_property
+    def have_commas(self) -> bool:
+        """Whether a right answer is a text with a comma inside."""
+        return any(
+            isinstance(spelling, str) and "," in spelling.strip(" ,")
+            for answer in self.question.answers
+            for spelling in answer
+        )
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """One answer of a reply.
+
+    Attributes
+    ----------
+    gold : number of the right answer that it matches; None for a wrong answer.
+    token : measures of its first token; None without a valid distribution.
+    """
+
+    text: str
+    key: Hashable
+    gold: int | None
+    token: FirstToken | None
+
+    @property
+    def right(self) -> bool:
+        """Whether it is right."""
+        return self.gold is not None
+
+
+@dataclass(frozen=True)
+class JudgedReply:
+    """A judged reply: a text, or an empty or refused reply.
+
+    Attributes
+    ----------
+    score : None if the question has no known right answer.
+    form : format of its list of answers (brackets, lines, delimited); "" without a list.
+    confidence : stated confidence, 0 to 100; None if not stated or not readable.
+    faults : codes of the parts that were not usable.
+    divided : whether commas separate its answers although right answers contain commas.
+    mean_logprob : natural logarithm of its probability divided by its number of tokens; None if
+        unknown.
+    stated : its confidence as written; None if not stated.
+    """
+
+    reply: SeveralAnswersReply
+    answers: tuple[JudgedAnswer, ...]
+    score: SetScore | None
+    confidence: float | None
+    form: str
+    divided: bool
+    faults: tuple[str, ...]
+    mean_logprob: float | None = None
+    stated: object = None
+
+    @cached_property
+    def keys(self) -> frozenset[Hashable]:
+        """The keys of its answers."""
+        return frozenset(answer.key for answer in self.answers)
+
+
+@dataclass(frozen=True)
+class ReadReply:
+    """Content of a reply: its answers, the format of their list, and its stated confidence."""
+
+    answers: Sequence[Answer] = ()
+    form: str = ""
+    stated: object = None
+
+
+def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
+    """Read answers and stated confidence out of a reply; an empty or refused one has no answers.
+
+    The fields `answers` and `confidence` of its record take precedence over the text.
+    """
+    if reply.status is not AnswerStatus.TEXT:
+        return ReadReply((), "", reply.confidence)
+    stated, rest = read_json_confidence(reply.text), reply.text
+    if stated is None:
+        stated, rest = extract_confidence(reply.text)
+    if reply.confidence is not None:
+        stated = reply.confidence
+    if reply.answers is not None:
+        return ReadReply(reply.answers, "", stated)
+    if not reply.text:
+        return ReadReply([token.answer for token in reply.first_token], "", stated)
+    if not right.question.answers:  # an open question: the whole text is its answer
+        return ReadReply([rest] if rest.strip() else [], "", stated)
+    answer_list = read_answers(rest, right.are_letters)
+    # The paper's rules compare the parts as they are.
+    has_to_join = answer_list.form == DELIMITED and right.rules == FIXED
+    answers = _join_parts(right, answer_list) if has_to_join else answer_list.answers
+    return ReadReply(answers, answer_list.form, stated)
+
+
+def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
+    """Compare a reply's answers with the right ones and read its measures of confidence.
+
+    The reply is a text, or empty or refused; the latter two have no answers.
+    """
+    faults: list[str] = []
+    content = read_reply(right, reply)
+    confidence = _parse_confidence(content.stated, faults)
+    answers = _build_answer_keys(right, content.answers)
+    tokens = _assign_first_tokens(right, [key for _, key in answers], reply.first_token, faults)
+    fits = [right.fitting.get(key, []) for _, key in answers]
+    if right.rules == FIXED:
+        gold = match_one_to_one(fits)
+        n_found = sum(number is not None for number in gold)
+    else:
+        # Without one-to-one matching several answers may match one right answer.
+        gold = [fit[0] if fit else None for fit in fits]
+        n_found = len({number for fit in fits for number in fit})
+    n_right = sum(number is not None for number in gold)
+    judged = tuple(
+        JudgedAnswer(text, key, number, tokens.get(index))
+        for index, ((text, key), number) in enumerate(zip(answers, gold, strict=True))
+    )
+    score = set_score(n_right, len(judged), n_found, len(right.keys)) if right.keys else None
+    mean = _compute_mean_logprob(reply.logprobs, faults)
+    divided = content.form == DELIMITED and right.have_commas
+    return JudgedReply(
+        reply, judged, score, confidence, content.form, divided, tuple(faults), mean, content.stated
+    )
+
+
+def rescale_confidences(
+    judged: Mapping[ItemT, Sequence[JudgedReply]],
+) -> dict[ItemT, list[JudgedReply]]:
+    """Return one system's replies with their confidences on the scale of that system.
+
+    The scale can be decided only when all replies of the system have been read.
+    """
+    shares = are_shares(reply.stated for replies in judged.values() for reply in replies)
+    if not shares:
+        return {item: list(replies) for item, replies in judged.items()}
+    return {
+        # Faults were noted when the reply was judged.
+        item: [
+            replace(reply, confidence=_parse_confidence(reply.stated, [], shares))
+            for reply in replies
+        ]
+        for item, replies in judged.items()
+    }
+
+
+def _compute_mean_logprob(logprobs: Sequence[float] | None, faults: list[str]) -> float | None:
+    """Return the mean of the tokens' log-probabilities; None and a fault if one is invalid."""
+    if not logprobs:
+        return None
+    if not all(map(isfinite, logprobs)):
+        faults.append(LOGPROBS_NOT_FINITE)
+        return None
+    if max(logprobs) > ROUNDING:
+        faults.append(LOGPROBS_ABOVE_1)
+        return None
+    return min(0.0, sum(logprobs) / len(logprobs))
+
+
+def _build_text_key(answer: Answer, rules: str) -> Hashable:
+    """Return the cached key of an answer as text."""
+    return _build_cached_key(str(answer), rules)
+
+
+def _build_answer_keys(right: RightAnswers, texts: Sequence[Answer]) -> list[tuple[str, Hashable]]:
+    """Return the answers with their keys; with the fixed rules without repetitions."""
+    answers: list[tuple[str, Hashable]] = []
+    seen: set[Hashable] = set()
+    for each in texts:
+        text = str(each).strip()
+        key = _build_reply_key(right, text)
+        if right.rules == FIXED and key in seen:
+            continue
+        seen.add(key)
+        answers.append((text, key))
+    return answers
+
+
+def _build_reply_key(right: RightAnswers, text: str) -> Hashable:
+    """Return the key of a reply's answer; of its letter where letters are right."""
+    return _build_text_key((right.are_letters and read_letter(text)) or text, right.rules)
+
+
+def _join_parts(right: RightAnswers, answer_list: AnswerList) -> list[str]:
+    """Return the answers of a divided line, with the parts of a right answer joined again.
+
+    Commas and "and" may be inside an answer, such as a city with its state, or a duo.
+    """
+    parts = list(answer_list.answers)
+    if len(parts) > 1 and _build_text_key(answer_list.whole, right.rules) in right.fitting:
+        return [answer_list.whole]
+    last = " and ".join(parts[-2:])
+    if len(parts) > 2 and _build_text_key(last, right.rules) in right.fitting:
+        parts[-2:] = [last]
+    joined, start = [], 0
+    while start < len(parts):
+        end = start + 1
+        # The longest right answer first, of up to four parts.
+        for longer in range(min(len(parts), start + 4), start + 1, -1):
+            if _build_text_key(", ".join(parts[start:longer]), right.rules) in right.fitting:
+                end = longer
+                break
+        joined.append(", ".join(parts[start:end]))
+        start = end
+    return joined
+
+
+def _parse_confidence(stated: object, faults: list[str], shares: bool = False) -> float | None:
+    """Return the stated confidence, 0 to 100; None, and a fault if it is not readable."""
+    if stated is None:
+        return None
+    try:
+        value = stated if isinstance(stated, str | int | float) else str(stated)
+        return parse_confidence(value, shares)
+    except ConfidenceError as error:
+        faults.append(error.code)
+        return None
+
+
+def _assign_first_tokens(
+    right: RightAnswers,
+    keys: Sequence[Hashable],
+    distributions: Sequence[FirstTokenOf],
+    faults: list[str],
+) -> dict[int, FirstToken]:
+    """Return the measures of the distributions by number of the answer in the reply.
+
+    Invalid distributions, and those without an answer of their own, are added to `faults`.
+    """
+    measures: dict[int, FirstToken] = {}
+    unassigned: dict[Hashable, list[int]] = {}
+    for number, key in enumerate(keys):
+        unassigned.setdefault(key, []).append(number)
+    for each in distributions:
+        numbers = unassigned.get(_build_reply_key(right, str(each.answer).strip()))
+        if not numbers:
+            faults.append(WITHOUT_ANSWER if numbers is None else REPEATED)
+            continue
+        number = numbers.pop(0)
+        try:
+            measures[number] = (
+                measure_top_logprobs(each.numbers, each.vocabulary, each.others)
+                if each.is_top
+                else measure_logits(each.numbers)
+            )
+        except DistributionError as error:
+            faults.append(error.code)
+    return measures

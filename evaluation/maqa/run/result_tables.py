@@ -1,0 +1,182 @@
+"""Result tables of MAQA, each declared once for files, runs, downloads and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from evaluation.flow.metrics import MetricRow
+from evaluation.flow.result_tables import StudyTable
+from evaluation.maqa.run.study import MaqaStudy
+from evaluation.maqa.run.tables import (
+    AnswerRow,
+    BinRow,
+    CurveRow,
+    GoldCountRow,
+    ItemRow,
+    PairRow,
+    PositionRow,
+)
+
+
+class ReplyRow(NamedTuple):
+    """A row of the stored replies: one reply of a system to a question.
+
+    `confidence` is the stated one, 0 to 100. `meaning` is the number of the reply's cluster among
+    the system's replies to the question, from 0; None for a single reply.
+    """
+
+    item: str
+    system: str
+    sample: int
+    question: str
+    reply: str
+    status: str
+    confidence: float | None
+    meaning: int | None
+    precision: float | None
+
+
+def build_reply_rows(study: MaqaStudy) -> Iterator[ReplyRow]:
+    """Yield the replies of a study, by system and question."""
+    for system, replies in study.judged.items():
+        for item, judged in replies.items():
+            meanings = study.clusters.labels.get((system, item))
+            for number, result in enumerate(judged):
+                reply = result.reply
+                yield ReplyRow(
+                    *(item, system, reply.sample, study.right[item].question.text),
+                    *(reply.text, reply.status.value, result.confidence),
+                    None if meanings is None else int(meanings[number]),
+                    None if result.score is None else result.score.precision,
+                )
+
+
+SCORES = {
+    "precision": "share of the answers that are right, 0 to 1",
+    "recall": "share of the right answers that are given, 0 to 1",
+    "f1": "F1 of precision and recall, 0 to 1",
+    "exact_set": "1 where exactly the right answers are given, else 0; a mean of these",
+}
+FIRST_TOKEN = {
+    "max_softmax": "greatest probability at the first token of an answer, 0 to 1",
+    "entropy": "entropy at the first token, in nats; lower end if not all tokens are known",
+    "margin": "greatest less second greatest probability at the first token, 0 to 1",
+}
+GOLD_ANSWERS = {"gold_answers": "how many right answers the question has"}
+MEASURE = {"measure": "measure of confidence"}
+SAMPLE = {"sample": "number of the reply to the question"}
+
+METRICS: StudyTable[MaqaStudy, MetricRow] = StudyTable(
+    "metrics", MetricRow, "metrics.csv", lambda study: study.metrics
+)
+ITEMS = StudyTable(
+    "items",
+    ItemRow,
+    "items.csv",
+    MaqaStudy.items,
+    help={
+        "replies": "how many replies there are",
+        "answers": "how many answers the replies hold",
+        **GOLD_ANSWERS,
+        **{name: f"mean over the replies: {text}" for name, text in SCORES.items()},
+        **{name: f"mean over the answers: {text}" for name, text in FIRST_TOKEN.items()},
+        "verbalised": "confidence that the model states, 0 to 100; mean over the replies",
+        "consistency": "mean similarity of two replies, 0 to 1",
+        "semantic_entropy": "entropy over the meanings of the replies, in nats",
+        "semantic_entropy_weighted": "the same, weighted by the probabilities of the replies",
+        "meanings": "clusters of replies that say the same",
+    },
+)
+ANSWERS = StudyTable(
+    "answers",
+    AnswerRow,
+    "answers.csv",
+    MaqaStudy.answers,
+    help={
+        **SAMPLE,
+        "position": "place in the reply, from 1",
+        "right": "whether it is a right answer; empty where none is known",
+        "gold_answer": "the right answer that it is",
+        **FIRST_TOKEN,
+        "entropy_high": "upper end of the entropy, in nats",
+    },
+)
+POSITIONS = StudyTable(
+    "positions",
+    PositionRow,
+    "positions.csv",
+    MaqaStudy.positions,
+    help={
+        "position": "place of the answers in their replies, from 1",
+        "n": "how many answers",
+        "accuracy": "share that is right, 0 to 1",
+        "n_distributions": "answers with probabilities",
+        **{name: f"mean over these: {text}" for name, text in FIRST_TOKEN.items()},
+    },
+)
+GOLD_COUNTS = StudyTable(
+    "gold-counts",
+    GoldCountRow,
+    "gold_counts.csv",
+    MaqaStudy.gold_counts,
+    help={**GOLD_ANSWERS, "n": "how many questions", **SCORES},
+)
+CURVES: StudyTable[MaqaStudy, CurveRow] = StudyTable(
+    "curves",
+    CurveRow,
+    "curves.csv",
+    lambda study: study.curves,
+    help={
+        **MEASURE,
+        "false_alarms": "false positive rate, 0 to 1",
+        "found": "true positive rate, 0 to 1",
+    },
+)
+CALIBRATION: StudyTable[MaqaStudy, BinRow] = StudyTable(
+    "calibration",
+    BinRow,
+    "calibration.csv",
+    lambda study: study.bins,
+    help={
+        **MEASURE,
+        "start": "lower end of the bin of confidence, 0 to 1",
+        "end": "upper end of the bin, 0 to 1",
+        "confidence": "mean confidence in the bin, 0 to 1",
+        "accuracy": "share that is right, 0 to 1",
+        "n": "how many cases",
+        "questions": "how many questions these are of",
+    },
+)
+COMPARISONS: StudyTable[MaqaStudy, PairRow] = StudyTable(
+    "comparisons",
+    PairRow,
+    "comparisons.csv",
+    lambda study: study.comparisons,
+    help={
+        "system_a": "the first of two models",
+        "system_b": "the second of two models",
+        "measure": "f1, or auroc_ and a measure of confidence",
+        "n": "questions of both",
+    },
+)
+# Without a file: ``study maqa`` writes the replies in the format that ``evaluate maqa`` reads.
+REPLIES = StudyTable(
+    "replies",
+    ReplyRow,
+    "",
+    build_reply_rows,
+    help={
+        **SAMPLE,
+        "question": "its text",
+        "reply": "what the model replied",
+        "confidence": "confidence that the model states, 0 to 100",
+        "meaning": "cluster of replies that say the same, from 0",
+        "precision": SCORES["precision"],
+    },
+)
+
+STUDY_TABLES: tuple[StudyTable[MaqaStudy, Any], ...] = (
+    *(METRICS, ITEMS, ANSWERS, POSITIONS, GOLD_COUNTS, CURVES, CALIBRATION, COMPARISONS, REPLIES),
+)
+"""All tables of a study, in the order in which they are written."""

@@ -1,0 +1,423 @@
+"""MAQA of all replies: the study with the rows of its result tables.
+
+Precision, recall, F1 and exact set are means over questions; for repeated questions first over the
+replies to each. The bootstrap of all intervals resamples whole questions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
+from annotations.exchange.records import MISSING, AnswerStatus
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.maqa.methods.calibration import NO_CASES, compute_discrimination
+from evaluation.maqa.methods.uncertainty import consistency
+from evaluation.maqa.options import MaqaParameters
+from evaluation.maqa.run.judging import (
+    JudgedAnswer,
+    JudgedReply,
+    RightAnswers,
+    judge,
+    rescale_confidences,
+)
+from evaluation.maqa.run.meaning import Clusters, cluster_replies
+from evaluation.maqa.run.tables import (
+    SETS,
+    SHARES,
+    TOKENS,
+    AnswerRow,
+    BinRow,
+    Columns,
+    CurveRow,
+    GoldCountRow,
+    ItemRow,
+    PairRow,
+    PositionRow,
+    build_answer_rows,
+    build_bin_rows,
+    build_columns,
+    build_curve_rows,
+    build_pair_rows,
+    compute_calibration,
+    compute_mean,
+    compute_mean_score,
+    compute_semantic_entropies,
+)
+from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.words.message import Message
+
+NO_GOLD = "no_right_answer"
+REPLY_LEFT_OUT = "reply_to_question_without_right_answer"
+NO_REPLY = "no_reply"
+ERROR = "error"
+UNKNOWN = "unknown_item"
+FROM_FILE = "of_the_file"
+SINGLE, SEVERAL = "single_answer", "several_answers"
+REFUSED = (
+    AnswerStatus.REFUSED,
+    AnswerStatus.REFUSED_PROMPT,
+    AnswerStatus.REFUSED_GENERATION,
+)
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class MaqaStudy:
+    """All judged replies, and the result tables computed from them.
+
+    Attributes
+    ----------
+    questions : all questions.
+    right : the right answers of the questions that count, by question id, in order.
+    judged : the replies by system and question id.
+    errors : reason of the first failed reply, by (system, question id).
+    exclusions : what was left out, by reason.
+    clusters : of replies with the same meaning.
+    counts : numbers of questions and replies, for the summary.
+    notes : warnings of the reader of the replies file.
+    """
+
+    parameters: MaqaParameters
+    questions: Sequence[SeveralAnswersQuestion]
+    right: dict[str, RightAnswers]
+    judged: dict[str, dict[str, list[JudgedReply]]]
+    errors: dict[tuple[str, str], str]
+    exclusions: Exclusions
+    clusters: Clusters
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of their first replies."""
+        return list(self.judged)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every system has a reply to every question that counts."""
+        return not any(self.exclusions.count(reason) for reason in (*MISSING, NO_REPLY))
+
+    def list_warnings(self) -> list[Message]:
+        """Return the warnings about the results."""
+        warnings = []
+        if number := self.counts.get("divided_by_commas"):
+            warnings.append(Message("divided_by_commas", {"count": number}))
+        if not self.complete:
+            warnings.append(Message("not_every_reply"))
+        return [*warnings, *self.clusters.warnings]
+
+    def describe_clustering(self) -> dict[str, str]:
+        """Return the parts of the signature that describe how replies were clustered.
+
+        They are empty if no model was needed.
+        """
+        parameters, info = self.parameters, self.clusters.info
+        if self.clusters.entailment:
+            return {
+                # "|" separates the parts of a signature.
+                "nli": self.clusters.entailment.replace("|", "/"),
+                "entailment": f"{parameters.entailment:g}",
+            }
+        if info is None:
+            return {}
+        return {
+            "embedder": info.model,
+            "revision": info.revision,
+            "precision": info.precision,
+            "same_cosine": f"{parameters.same_cosine:g}",
+        }
+
+    @cached_property
+    def columns(self) -> dict[str, Columns]:
+        """The replies of each system as columns of numbers."""
+        columns = {}
+        similarity = self.parameters.similarity
+        for system, replies in self.judged.items():
+            clusters = [self.clusters.labels.get((system, item)) for item in replies]
+            columns[system] = build_columns(list(replies.values()), similarity, clusters)
+        return columns
+
+    @cached_property
+    def curves(self) -> list[CurveRow]:
+        """The points of the ROC curves of all systems over all questions."""
+        return [
+            row
+            for system, columns in self.columns.items()
+            for row in build_curve_rows(system, columns, self.parameters)
+        ]
+
+    @cached_property
+    def bins(self) -> list[BinRow]:
+        """The calibration bins of all systems over all questions."""
+        return [
+            row
+            for system, columns in self.columns.items()
+            for row in build_bin_rows(system, columns, self.parameters)
+        ]
+
+    @cached_property
+    def comparisons(self) -> list[PairRow]:
+        """The comparisons of every two systems over their common questions."""
+        systems = {
+            name: (columns, list(self.judged[name])) for name, columns in self.columns.items()
+        }
+        return list(build_pair_rows(systems, list(self.right), self.parameters))
+
+    @cached_property
+    def metrics(self) -> list[MetricRow]:
+        """The rows of metrics.csv, with intervals."""
+        return list(self._compute_metrics())
+
+    def _compute_metrics(self) -> Iterator[MetricRow]:
+        """Yield the metrics of each system over each group of questions."""
+        groups = self._group_items()
+        for system, replies in self.judged.items():
+            columns = self.columns[system]
+            index = {item: number for number, item in enumerate(replies)}
+            for group, items in groups.items():
+                chosen = np.array([index[item] for item in items if item in index], dtype=np.int64)
+                # A system without any reply still gets its overall rows, with reasons.
+                if len(chosen) or group == OVERALL:
+                    selected = columns.select_items(chosen)
+                    yield from _compute_group_metrics(system, group, selected, self.parameters)
+
+    def items(self) -> Iterator[ItemRow]:
+        """Yield a row for each question and system."""
+        for question in self.questions:
+            for system in self.systems:
+                yield self._build_item_row(question, system)
+
+    def answers(self) -> Iterator[AnswerRow]:
+        """Yield a row for each answer of each reply."""
+        for system, replies in self.judged.items():
+            for item, judged in replies.items():
+                gold = [spellings[0] for spellings in self._list_spellings(item)]
+                for reply in judged:
+                    yield from build_answer_rows(system, item, reply, gold)
+
+    def positions(self) -> Iterator[PositionRow]:
+        """Yield accuracy and mean confidence of the answers by their position in the reply."""
+        for system, replies in self.judged.items():
+            by_position: dict[int, list[JudgedAnswer]] = {}
+            for judged in replies.values():
+                for reply in judged:
+                    for position, answer in enumerate(reply.answers, 1):
+                        if reply.score is not None:
+                            by_position.setdefault(position, []).append(answer)
+            for position in sorted(by_position):
+                answers = by_position[position]
+                tokens = [answer.token for answer in answers if answer.token]
+                yield PositionRow(
+                    system,
+                    position,
+                    len(answers),
+                    float(np.mean([answer.right for answer in answers])),
+                    len(tokens),
+                    *(compute_mean(getattr(token, name) for token in tokens) for name in TOKENS),
+                )
+
+    def gold_counts(self) -> Iterator[GoldCountRow]:
+        """Yield mean scores by the number of right answers of a question."""
+        for system, replies in self.judged.items():
+            by_count: dict[int, list[tuple[float, ...]]] = {}
+            for item, judged in replies.items():
+                score = compute_mean_score(judged)
+                if score is not None:
+                    by_count.setdefault(len(self.right[item].keys), []).append(score)
+            for count in sorted(by_count):
+                means_of_scores = np.mean(by_count[count], axis=0)
+                yield GoldCountRow(
+                    system, count, len(by_count[count]), *map(float, means_of_scores)
+                )
+
+    def _list_spellings(self, item: str) -> list[tuple[object, ...]]:
+        """Return the spellings of each right answer of `RightAnswers.keys`, in its order."""
+        right = self.right[item]
+        first: dict[object, tuple[object, ...]] = {}
+        for spellings, keys in zip(right.question.answers, right.all_keys, strict=True):
+            first.setdefault(keys, spellings)
+        return [first[keys] for keys in right.keys]
+
+    def _group_items(self) -> dict[str, list[str]]:
+        """Return the question ids of each group; the group of all questions is first."""
+        groups: dict[str, list[str]] = {OVERALL: list(self.right)}
+        for item, right in self.right.items():
+            for key, value in right.question.groups:
+                groups.setdefault(group_name(key, value), []).append(item)
+        for item, right in self.right.items():
+            if not right.keys:
+                continue
+            number = SINGLE if len(right.keys) == 1 else SEVERAL
+            groups.setdefault(group_name("kind", number), []).append(item)
+        # The file may have a "kind" of the same name, which would list a question twice.
+        return {group: list(dict.fromkeys(items)) for group, items in groups.items()}
+
+    def _build_item_row(self, question: SeveralAnswersQuestion, system: str) -> ItemRow:
+        """Return the row of a question and system; without replies it has only the reason."""
+        item = question.id
+        judged = self.judged[system].get(item, [])
+        n_gold = len(self.right[item].keys) if item in self.right else 0
+        if not judged:
+            reason = self.errors.get((system, item), NO_REPLY) if item in self.right else NO_GOLD
+            return ItemRow(item, system, gold_answers=n_gold, reason=reason)
+        precision, recall, f1, exact = compute_mean_score(judged) or (None,) * 4
+        answers = [answer for reply in judged for answer in reply.answers]
+        tokens = [answer.token for answer in answers if answer.token]
+        clusters = self.clusters.labels.get((system, item))
+        return ItemRow(
+            item,
+            system,
+            len(judged),
+            len(answers),
+            n_gold,
+            precision,
+            recall,
+            f1,
+            exact,
+            compute_mean(token.max_softmax for token in tokens),
+            compute_mean(token.entropy for token in tokens),
+            compute_mean(token.margin for token in tokens),
+            compute_mean(reply.confidence for reply in judged),
+            consistency([reply.keys for reply in judged], self.parameters.similarity),
+            NO_GOLD if precision is None else None,
+            *compute_semantic_entropies(judged, clusters),
+            None if clusters is None else int(clusters.max()) + 1,
+        )
+
+
+def evaluate_replies(
+    parameters: MaqaParameters,
+    questions: Sequence[SeveralAnswersQuestion],
+    replies: Sequence[SeveralAnswersReply],
+    progress: Progress | None = None,
+    *,
+    include_open: bool = False,
+) -> MaqaStudy:
+    """Judge all replies, cluster them by meaning, and return the study.
+
+    `exclusions` counts what is left out. These are questions without a right answer and replies to
+    them, replies to unknown questions, and failed or missing replies. It also counts invalid
+    confidences and distributions.
+
+    Parameters
+    ----------
+    include_open : keep questions without a right answer; only confidence is measured for them.
+
+    Raises
+    ------
+    BackendError : the replies to a question differ, and the model that compares their meanings is
+        not available.
+    """
+    exclusions = Exclusions()
+    right = {
+        question.id: RightAnswers(question, parameters.rules)
+        for question in questions
+        if question.answers or include_open
+    }
+    without = {question.id for question in questions if question.id not in right}
+    if without:
+        exclusions.add_all(
+            NO_GOLD, [question.id for question in questions if question.id in without]
+        )
+    judged: dict[str, dict[str, list[JudgedReply]]] = {}
+    errors: dict[tuple[str, str], str] = {}
+    forms: Counter[str] = Counter()
+    n_divided = n_empty = n_refused = 0
+    for done, reply in enumerate(sorted(replies, key=lambda reply: reply.sample)):
+        if progress and done % 10_000 == 0:
+            progress("judging", done, len(replies))
+        entry = {"system": reply.system, "item": reply.item, "line": reply.line}
+        # Also without a usable reply, so that the system appears in the tables.
+        system_replies = judged.setdefault(reply.system, {})
+        if reply.item not in right:
+            exclusions.add(REPLY_LEFT_OUT if reply.item in without else UNKNOWN, entry)
+            continue
+        if reply.status.is_missing:
+            exclusions.add(reply.status.value, entry)
+            errors.setdefault((reply.system, reply.item), reply.status.value)
+            continue
+        result = judge(right[reply.item], reply)
+        system_replies.setdefault(reply.item, []).append(result)
+        for code in result.faults:
+            exclusions.add(code, entry)
+        forms[result.form] += 1
+        n_divided += result.divided
+        n_empty += reply.status is AnswerStatus.EMPTY
+        n_refused += reply.status in REFUSED
+    if progress:
+        progress("judging", len(replies), len(replies))
+    # Only now, because the scale is decided over all replies of a system.
+    judged = {system: rescale_confidences(by_item) for system, by_item in judged.items()}
+    judged = _sort_replies(judged, replies, right)
+    for system, by_item in judged.items():
+        missing = [item for item in right if item not in by_item and (system, item) not in errors]
+        if missing:
+            exclusions.add_all(NO_REPLY, [{"system": system, "item": item} for item in missing])
+    all_judged = [
+        reply for by_item in judged.values() for results in by_item.values() for reply in results
+    ]
+    counts = {
+        "questions": len(questions),
+        "questions_with_an_answer": sum(bool(question.answers) for question in questions),
+        "systems": len(judged),
+        "replies": len(replies),
+        "judged_replies": len(all_judged),
+        "empty_replies": n_empty,
+        "refused_replies": n_refused,
+        "replies_without_answers": sum(not reply.answers for reply in all_judged),
+        **{f"replies_in_{form}": count for form, count in sorted(forms.items()) if form},
+        "divided_by_commas": n_divided,
+    }
+    clusters = cluster_replies(judged, right, parameters, progress)
+    return MaqaStudy(parameters, questions, right, judged, errors, exclusions, clusters, counts)
+
+
+def _sort_replies(
+    judged: Mapping[str, dict[str, list[JudgedReply]]],
+    replies: Iterable[SeveralAnswersReply],
+    right: Iterable[str],
+) -> dict[str, dict[str, list[JudgedReply]]]:
+    """Return systems in the order of the replies, and their items in that of the questions."""
+    systems = dict.fromkeys(reply.system for reply in replies)
+    items = list(right)
+    return {
+        system: {item: judged[system][item] for item in items if item in judged[system]}
+        for system in systems
+    }
+
+
+def _compute_group_metrics(
+    system: str, group: str, columns: Columns, parameters: MaqaParameters
+) -> Iterator[MetricRow]:
+    """Yield all metrics of one system over the questions of one group."""
+    draws = (parameters.bootstrap, parameters.seed)
+    for name, estimate in zip(SETS, means(columns.scores, *draws), strict=True):
+        yield MetricRow.of(system, group, name, estimate)
+    for name, cases in columns.cases.items():
+        area, average = compute_discrimination(cases.sureness, cases.right, cases.items, *draws)
+        yield MetricRow.of(system, group, f"auroc_{name}", area)
+        yield MetricRow.of(system, group, f"average_precision_{name}", average)
+        base_rate = _compute_share(int(cases.right.sum()), len(cases.right))
+        yield MetricRow.of(system, group, f"base_rate_{name}", base_rate)
+        coverage = _compute_share(len(cases.right), cases.n_cases)
+        yield MetricRow.of(system, group, f"coverage_{name}", coverage)
+    for name in SHARES:
+        error = compute_calibration(columns.cases[name], name, parameters).error
+        yield MetricRow.of(system, group, f"calibration_error_{name}", error)
+
+
+def _compute_share(part: int, whole: int) -> Estimate:
+    """Return a share of the cases in the file.
+
+    It describes the file and estimates nothing, so it has no interval.
+    """
+    if not whole:
+        return Estimate(None, None, None, 0, NO_CASES)
+    return Estimate(part / whole, None, None, whole, FROM_FILE)

@@ -1,0 +1,142 @@
+"""Pages and charts of a MAQA run, its start page, and its columns of the model overview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from annotations.models import QuestionSetVersion
+from evaluation.charts.chart import Chart
+from evaluation.flow.view import Side, View, Viewed, column
+from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
+from evaluation.maqa.charts import NAMES, build_charts
+from evaluation.maqa.report import TABLES, build_report, load_texts_page
+from evaluation.maqa.run.result_tables import CALIBRATION, CURVES
+from evaluation.maqa.run.tables import BinRow
+from evaluation.maqa.storage import estimate_requests, load_questions
+from evaluation.models import Run
+from evaluation.steps.findings import read_table
+
+
+def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:
+    """Return the charts of a run; `bins` are the rows of its calibration table."""
+    return list(build_charts(list(read_table(run, CURVES)), bins))
+
+
+def draw_chart(run: Run, name: str) -> Chart | None:
+    """Return one chart of a run by its name; None if it has no values."""
+    bins = list(read_table(run, CALIBRATION))
+    return next((chart for chart in build_run_charts(run, bins) if chart.name == name), None)
+
+
+def build_measures_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page with scores and measures of confidence."""
+    report = build_report(run)
+    charts = build_run_charts(run, report.bins)
+    return {"report": report, "charts": charts, "table_names": list(TABLES)}
+
+
+def build_texts_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page with questions answered wrongly with high confidence."""
+
+    def load_right_answers() -> dict[str, list[str]]:
+        """Return the first spelling of each right answer, by question id."""
+        return {
+            question.id: [str(spellings[0]) for spellings in question.answers]
+            for question in load_questions(run.version)
+        }
+
+    return {"page": load_texts_page(run, load_right_answers)}
+
+
+PAGES = (
+    Page("", "Uncertainty", "evaluation/maqa/measures.html", build_measures_context),
+    Page("texts", "Confident and wrong", "evaluation/maqa/texts.html", build_texts_context),
+)
+CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
+    name: partial(draw_chart, name=name) for name in NAMES
+}
+
+
+def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+    """Return a text on the questions of a version and how many have known right answers.
+
+    A run cannot start if no question has a text.
+    """
+    questions = [] if version is None else load_questions(version)
+    if not questions:
+        return Beforehand("No question has a text yet.", ready=False)
+    n_known = sum(bool(question.answers) for question in questions)
+    n_several = sum(len(question.answers) > 1 for question in questions)
+    text = f"{len(questions)} questions; {n_known} with right answers, {n_several} with several."
+    if n_known < len(questions):
+        text += " For the others only confidence is measured, not accuracy."
+    return Beforehand(text)
+
+
+START = Start(
+    words="A wrong answer with high confidence does more harm than one with low confidence.",
+    before=describe_version,
+    foreseen=estimate_requests,
+    files=(
+        StartFile(
+            name="questions",
+            title="Upload questions with their right answers",
+            words='A JSON list as published with MAQA: [{"question": "...", "answer": ["...", '
+            '"..."]}, ...]. An answer may be a list of spellings of one answer.',
+            upload="several-answers",
+            accept=".json,.jsonl,application/json",
+        ),
+    ),
+)
+
+
+VIEWS = (
+    Viewed(
+        View(
+            "semantic_entropy",
+            Side.UNCERTAINTY,
+            "Says different things",
+            "How many meanings the model's replies to the same question have: 0 where it says the "
+            "same every time, more where it is unsure (entropy in nats).",
+            lowest=0.0,
+            better="lower",
+        ),
+        column("semantic_entropy"),
+    ),
+    Viewed(
+        View(
+            "stated_confidence",
+            Side.UNCERTAINTY,
+            "Confidence it states",
+            "How sure the model says it is, from 0 to 100; the mean over its replies.",
+            lowest=0.0,
+            highest=100.0,
+            better="",
+        ),
+        column("verbalised"),
+    ),
+    Viewed(
+        View(
+            "consistency",
+            Side.UNCERTAINTY,
+            "Says the same again",
+            "How alike the model's replies to the same question are: 1 where all are the same.",
+            lowest=0.0,
+            highest=1.0,
+        ),
+        column("consistency"),
+    ),
+    Viewed(
+        View(
+            "first_word_spread",
+            Side.UNCERTAINTY,
+            "Torn at the first word",
+            "Over how many words the model was torn where its answers begin (entropy in nats).",
+            lowest=0.0,
+            better="lower",
+        ),
+        column("entropy"),
+    ),
+)

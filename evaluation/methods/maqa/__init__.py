@@ -1,1 +1,0 @@
-"""MAQA: sets of answers against sets of right ones, and how sure the model was of each."""

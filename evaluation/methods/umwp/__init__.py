@@ -1,1 +1,0 @@
-"""UMWP: whether it is noticed that a problem has no answer."""

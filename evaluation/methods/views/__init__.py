@@ -1,1 +1,0 @@
-"""Several views of models on one set of questions: correlations, disagreement, standing."""

@@ -1,0 +1,1 @@
+"""Language models compared: leaderboard, pairs and groups of questions."""

@@ -1,0 +1,201 @@
+"""Language models of a question set compared: leaderboard, two models, groups of questions."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.web.query import parse_choice, parse_public_id
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.problems import ApiProblem
+from annotations.web.rest.serializers import build_serializer
+from annotations.web.scope import get_answered_set
+from evaluation.grading.results.report.comparisons import ModelPair, QuestionDifference
+from evaluation.grading.results.report.models import ModelRow
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.methods.inference.corrections import Correction
+from evaluation.model_comparison.report import (
+    ORDERS,
+    LeaderboardReport,
+    LeaderRow,
+    PairDetail,
+    differences,
+    leaderboard_report,
+    pair_detail,
+)
+from evaluation.model_comparison.report.groups import GroupTable, group_tables
+from evaluation.model_comparison.report.leaderboard import RelatedPair, run_compared, runs_of
+from evaluation.model_comparison.report.scores import ScoreTable
+from evaluation.models import Run
+from evaluation.reports.values import CORRECTED_BY, HOLM
+from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.rest.message_field import SaidField  # noqa: F401  (messages have a form in JSON)
+
+CORRECTION = OpenApiParameter(
+    "correction",
+    str,
+    enum=list(CORRECTED_BY),
+    default=HOLM,
+    description="Of p for the number of pairs: Holm (family-wise error), or on request "
+    "Benjamini-Hochberg (false discovery rate).",
+)
+ModelPairSerializer = build_serializer(ModelPair, "better", "why")
+QuestionDifferenceSerializer = build_serializer(QuestionDifference)
+AboutLeader = build_serializer(LeaderRow, without=("standing",))
+AboutRelated = build_serializer(RelatedPair, without=("pair",))
+AboutLeaderboard = build_serializer(LeaderboardReport, without=("models", "related"))
+AboutPair = build_serializer(PairDetail, without=("pair",))
+
+
+class LeaderSerializer(AboutLeader):  # type: ignore[misc, valid-type]
+    """A model on the leaderboard."""
+
+    standing = build_serializer(ModelRow, "why")()
+
+
+class RelatedSerializer(AboutRelated):  # type: ignore[misc, valid-type]
+    """Two versions of a model, or one asked in two ways."""
+
+    pair = ModelPairSerializer()
+
+
+class LeaderboardSerializer(AboutLeaderboard):  # type: ignore[misc, valid-type]
+    """The models of a run by score, best first."""
+
+    models = LeaderSerializer(many=True)
+    related = RelatedSerializer(many=True)
+
+
+class PairDetailSerializer(AboutPair):  # type: ignore[misc, valid-type]
+    """Two models of a run."""
+
+    pair = ModelPairSerializer()
+
+
+class QuestionDifferencesSerializer(PageSerializer):
+    """Questions that both models were scored on, with both answers."""
+
+    results = QuestionDifferenceSerializer(many=True)
+
+
+class GroupTablesSerializer(PageSerializer):
+    """Groups of questions by category, passage and language, with every model's mean score."""
+
+    results = build_serializer(GroupTable)(many=True)
+
+
+@extend_schema(tags=["results"])
+class ComparingViewSet(GradingViewSet):
+    """Leaderboards, pairs, groups."""
+
+    @extend_schema(
+        operation_id="results_leaderboard",
+        summary="Rank the language models of a run by significance",
+        description="Score with its 95% interval, percentile among people, human ceiling, time and "
+        "cost an answer where the answers came with them. `rank` is 1 + the number of models that "
+        "are significantly better; `verdict` says it in a sentence. `runs` holds the scores of "
+        "other runs of the set, and whether their exemplary answers are the same: only then may "
+        "they be compared.",
+        parameters=[CORRECTION],
+        responses=LeaderboardSerializer,
+    )
+    def leaderboard(self, request: Request, run_id: Any) -> Response:
+        """Return the leaderboard of a run."""
+        run = self.done(request, run_id)
+        return Response(LeaderboardSerializer(leaderboard_report(run, _correction(request))).data)
+
+    @extend_schema(
+        operation_id="question_sets_leaderboard",
+        tags=["question sets"],
+        summary="Rank the language models of a question set",
+        description="That of `run`, or of the official run, or where there is none of the newest "
+        "run that is done; see the leaderboard of a run. 409 where no run is done.",
+        parameters=[OpenApiParameter("run", UUID, description="The id of a run."), CORRECTION],
+        responses=LeaderboardSerializer,
+    )
+    def of_set(self, request: Request, set_id: Any) -> Response:
+        """Return the leaderboard of a set."""
+        question_set = get_answered_set(request, set_id)
+        wanted = parse_public_id(request.query_params, "run")
+        if wanted is None:
+            run = run_compared(runs_of(question_set))
+            if run is None:
+                raise ApiProblem("no-results", "No run of the set is done.", state="none")
+        else:
+            of_set = Run.objects.filter(version__question_set=question_set)
+            run = self.done(request, wanted, of_set)
+        return Response(LeaderboardSerializer(leaderboard_report(run, _correction(request))).data)
+
+    @extend_schema(
+        operation_id="results_groups",
+        summary="Read the models' mean scores by category, passage and language",
+        description="A group of fewer than 10 questions is small. What is the same for all "
+        "questions, or another for each, makes no groups.",
+        responses=GroupTablesSerializer,
+    )
+    def groups(self, request: Request, run_id: Any) -> Response:
+        """Return the groups."""
+        run = self.done(request, run_id)
+        tables = build_serializer(GroupTable)(group_tables(ScoreTable.of(run)), many=True).data
+        return Response({"next": None, "results": tables})
+
+    @extend_schema(
+        operation_id="results_pair",
+        summary="Compare two language models in full",
+        description="The first one less the second one on common questions; by category, passage "
+        "and language, with p after Holm's correction for the number of groups.",
+        parameters=[CORRECTION],
+        responses=PairDetailSerializer,
+    )
+    def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
+        """Return both models."""
+        detail, _ = _found(self.done(request, run_id), first, second, _correction(request))
+        return Response(PairDetailSerializer(detail).data)
+
+    @extend_schema(
+        operation_id="results_pair_questions",
+        summary="List the questions on which two language models differ",
+        description="With both answers and the worker's answer nearest to the consensus, largest "
+        "difference first.",
+        parameters=[
+            OpenApiParameter(
+                "order",
+                str,
+                enum=list(ORDERS),
+                default="largest",
+                description="All questions; or those on which the first, the second is better.",
+            ),
+            CURSOR,
+            LIMIT,
+        ],
+        responses=QuestionDifferencesSerializer,
+    )
+    def questions(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
+        """Return a page of questions."""
+        run = self.done(request, run_id)
+        order = parse_choice(request.query_params, "order", ORDERS, "largest")
+        name = f"differences-{order}"
+        start, limit = read_start(request, name), read_limit(request)
+        _, table = _found(run, first, second, HOLM)
+        page = differences(run, table, first, second, order, start, limit)
+        rows = QuestionDifferenceSerializer(page.questions, many=True).data
+        return Response(build_slice_body(request, name, rows, start, page.total))
+
+
+def _correction(request: Request) -> Correction:
+    word: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
+    return word
+
+
+def _found(
+    run: Run, first: UUID, second: UUID, correction: Correction
+) -> tuple[PairDetail, ScoreTable]:
+    found = pair_detail(run, first, second, correction)
+    if found is None:
+        raise Http404
+    return found

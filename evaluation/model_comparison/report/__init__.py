@@ -1,0 +1,20 @@
+"""Language models compared on a question set: leaderboard, pairs, groups, versions, runs."""
+
+from evaluation.model_comparison.report.leaderboard import (
+    LeaderboardReport,
+    LeaderRow,
+    leaderboard_report,
+)
+from evaluation.model_comparison.report.pair import PairDetail, pair_detail
+from evaluation.model_comparison.report.questions import ORDERS, Differences, differences
+
+__all__ = [
+    "ORDERS",
+    "Differences",
+    "LeaderRow",
+    "LeaderboardReport",
+    "PairDetail",
+    "differences",
+    "leaderboard_report",
+    "pair_detail",
+]

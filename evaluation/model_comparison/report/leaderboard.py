@@ -1,0 +1,270 @@
+"""The leaderboard of a question set: the models of one of its runs, and how they stood in others.
+
+Scores are comparable against the same exemplary answers only, so the ranks are those of one run;
+the scores of other runs stand beside it, and it says of each whether its exemplary answers are the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from annotations.models import QuestionSet
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, run_pairs
+from evaluation.grading.results.report.exemplars import Exemplars
+from evaluation.grading.results.report.model_verdicts import leader_verdict
+from evaluation.grading.results.report.models import ModelRow, rows_in
+from evaluation.grading.results.report.run import Ceiling
+from evaluation.methods.inference.corrections import Correction
+from evaluation.model_comparison.report.costs import NOTHING, Costs, costs_of
+from evaluation.model_comparison.report.related import Relation, related
+from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
+from evaluation.models.runs import GRADING
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.called import all_called
+from evaluation.reports.values import HOLM
+from evaluation.words.message import Message
+
+# Models of a leaderboard, and runs beside it.
+MODELS_SHOWN = 200
+RUNS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class LeaderRow:
+    """A model on the leaderboard.
+
+    Attributes
+    ----------
+    standing : score with interval, percentile among people, n and n_answered, as in the run.
+    rank : 1 + `n_better`, the number of models that are significantly better; None where no
+        comparison was possible. n_worse, n_alike : those it is better than, and cannot be told
+        apart from.
+    """
+
+    standing: ModelRow
+    family: str
+    version: str
+    strategy: str
+    rank: int | None
+    n_better: int
+    n_worse: int
+    n_alike: int
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class RelatedPair:
+    """Two versions of a model, or one asked in two ways; the pair is newer less older."""
+
+    by: Relation
+    pair: ModelPair
+
+
+@dataclass(frozen=True)
+class OtherScores:
+    """A run of the set, and what it says of the models of the leaderboard.
+
+    Attributes
+    ----------
+    called : its name, else what differs from the defaults, else its date.
+    same_exemplars : whether its scores may be put beside those of the leaderboard.
+    scores : one for each row of the leaderboard, None where the run had no such model.
+    """
+
+    renamed_keys: ClassVar = {"called": "label"}
+
+    run: UUID
+    called: str
+    version: int
+    created_at: datetime
+    same_exemplars: bool
+    is_shown: bool
+    scores: list[float | None]
+
+
+@dataclass(frozen=True)
+class LeaderboardReport:
+    """The models of a run by score, best first, at most 200.
+
+    Attributes
+    ----------
+    about : the run whose exemplary answers the models are compared with.
+    verdict : who is better than whom, for a sentence. correction : of p for the number of pairs.
+    n_pairs : pairs of models that were compared. runs : newest first, at most 8.
+    unscored : models that answered questions of the version and are not in this run.
+    """
+
+    about: RunAbout
+    correction: str
+    verdict: Message
+    models: list[LeaderRow]
+    ceiling: Ceiling
+    n_pairs: int
+    related: list[RelatedPair]
+    runs: list[OtherScores]
+    unscored: list[str]
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        found = (row.standing.notice for row in self.models)
+        return list(dict.fromkeys(notice for notice in found if notice))
+
+
+def runs_of(question_set: QuestionSet) -> list[Run]:
+    """Return the runs of a set whose models can be compared, newest first, at most 50.
+
+    Each with `is_of_record`, and `has_models`: whether it scored any.
+    """
+    return list(
+        Run.objects.filter(
+            version__question_set=question_set,
+            kind=GRADING,
+            state=Run.State.DONE,
+            archived_at=None,
+        )
+        .select_related("version__question_set")
+        .annotate(
+            is_of_record=Exists(RunOfRecord.objects.filter(run=OuterRef("pk"))),
+            has_models=Exists(LLMScore.objects.filter(run=OuterRef("pk"))),
+        )
+        .order_by("-pk")[:50]
+    )
+
+
+def run_compared(runs: Sequence[Any]) -> Run | None:
+    """Return the official run among `runs_of` a set, else the newest; None without any.
+
+    Runs that scored no model are taken only where none of them scored one.
+    """
+    some = [run for run in runs if run.has_models] or runs
+    return next((run for run in some if run.is_of_record), some[0] if some else None)
+
+
+def leaderboard_report(
+    run: Run,
+    correction: Correction = HOLM,
+    runs: Sequence[Any] | None = None,
+    standings: Sequence[LLMScore] | None = None,
+    costs: Mapping[int, Costs] | None = None,
+) -> LeaderboardReport:
+    """Return the leaderboard against the exemplary answers of a run that is done.
+
+    `runs` are the `runs_of` its set, `standings` the scores of its models with these and `costs`
+    the `costs_of` it, where they are known.
+    """
+    if standings is None:
+        standings = list(LLMScore.objects.filter(run=run).select_related("model"))
+    rows = rows_in(standings, MODELS_SHOWN)
+    of_id = {one.model.public_id: one.model for one in standings}
+    pairs = run_pairs(run, correction)
+    counts = _counts(pairs)
+    costs = costs_of(run) if costs is None else costs
+    shown = [
+        _row(row, of_id[row.model], counts.get(row.model), costs.get(of_id[row.model].pk, NOTHING))
+        for row in rows
+    ]
+    return LeaderboardReport(
+        about=about(run),
+        correction=correction,
+        verdict=leader_verdict([row.standing for row in shown], pairs),
+        models=shown,
+        ceiling=Ceiling.of_run(run),
+        n_pairs=len(pairs),
+        related=_related([of_id[row.model] for row in rows], pairs),
+        runs=_other_runs(run, rows, runs_of(run.version.question_set) if runs is None else runs),
+        unscored=_unscored(run),
+    )
+
+
+def _row(
+    row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
+) -> LeaderRow:
+    better, worse, alike = count or (0, 0, 0)
+    # Without a comparison the run's own rank stands: a single model has rank 1.
+    rank = 1 + better if count else row.rank
+    return LeaderRow(
+        standing=row,
+        family=model.family,
+        version=model.version,
+        strategy=model.strategy,
+        rank=rank,
+        n_better=better,
+        n_worse=worse,
+        n_alike=alike,
+        costs=costs,
+    )
+
+
+def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
+    """Return for each model how many are better, worse and not to be told apart."""
+    found: dict[UUID, list[int]] = {}
+    for pair in pairs:
+        p, value = pair.adjusted_p_value, pair.difference.value
+        if p is None or value is None:
+            continue
+        first = found.setdefault(pair.first, [0, 0, 0])
+        second = found.setdefault(pair.second, [0, 0, 0])
+        if p >= SIGNIFICANT or value == 0:
+            first[2] += 1
+            second[2] += 1
+            continue
+        better, worse = (first, second) if value > 0 else (second, first)
+        better[1] += 1
+        worse[0] += 1
+    return {model: (count[0], count[1], count[2]) for model, count in found.items()}
+
+
+def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+    of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    found = []
+    for belonging in related(models):
+        pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
+        if pair is not None:
+            newer_first = pair.first == belonging.newer.public_id
+            found.append(RelatedPair(belonging.by, pair if newer_first else pair.turned()))
+    return found
+
+
+def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
+    """Return the newest runs with models, the one of the leaderboard among them."""
+    newest = [other for other in runs if other.has_models]
+    kept = newest[:RUNS_SHOWN]
+    if run.pk not in {other.pk for other in kept}:
+        kept = [*kept[: RUNS_SHOWN - 1], run]
+    scored = LLMScore.objects.filter(run__in=kept).values_list(
+        "run_id", "model__public_id", "score"
+    )
+    scores = {(of_run, model): score for of_run, model, score in scored}
+    names = all_called([(other, AqerParameters) for other in kept])
+    exemplars = dict(zip(kept, Exemplars.of(*kept), strict=True))
+    return [
+        OtherScores(
+            run=other.public_id,
+            called=name.title,
+            version=other.version.number,
+            created_at=other.created_at,
+            same_exemplars=exemplars[run].same_as(exemplars[other]),
+            is_shown=other.pk == run.pk,
+            scores=[scores.get((other.pk, row.model)) for row in rows],
+        )
+        for other, name in zip(kept, names, strict=True)
+    ]
+
+
+def _unscored(run: Run) -> list[str]:
+    """Return the names of models with answers that came after the run."""
+    answered = LLMResponse.objects.filter(
+        model=OuterRef("pk"), question__version=run.version_id, sample=0
+    )
+    scored = LLMScore.objects.filter(model=OuterRef("pk"), run=run)
+    found = LanguageModel.objects.filter(Exists(answered)).exclude(Exists(scored))
+    return list(found.order_by("name").values_list("name", flat=True)[:MODELS_SHOWN])

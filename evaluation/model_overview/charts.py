@@ -1,0 +1,162 @@
+"""Charts: every model in every view, and the correlations of views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
+from evaluation.charts.rows import Row, estimates_chart
+from evaluation.charts.scales import interval, three_digits
+from evaluation.charts.svg import Drawing, fitting
+from evaluation.grading.results.charts.heat_map import Shades, draw_legend, legend_height
+from evaluation.model_overview.messages import SIDES
+from evaluation.model_overview.run.findings import CorrelationRow, ViewsSummary, disagreement_of
+from evaluation.model_overview.run.gathering import Together
+from evaluation.model_overview.storage import together_of
+from evaluation.models import Run
+
+# Questions that are drawn; models as many as there is room for.
+MOST = 40
+FIFTHS = Shades(
+    (0.2, 0.4, 0.6, 0.8),
+    ("lowest fifth of all answers", "second", "third", "fourth", "highest fifth"),
+)
+LETTERS = "ABCD"
+NAMES, NARROW_NAMES = 130.0, 74.0
+ROW, LINE = 15.0, 18.0
+NARROWEST, WIDEST, GAP = 9.0, 40.0, 8.0
+
+
+def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -> Chart | None:
+    """Return the picture; None where no answer was looked at from two sides.
+
+    `link` leads from the place of a model to its page.
+    """
+    found = disagreement_of(together)
+    if np.isnan(found.strength).all():
+        return None
+    sides = [together.views[at] for at in together.sides]
+    strongest = np.where(np.isnan(found.strength), -1.0, found.strength).max(axis=0)
+    order = [
+        at for at in np.argsort(-strongest, kind="stable").tolist()[:MOST] if strongest[at] >= 0
+    ]
+    n_models, n_questions = found.strength.shape
+
+    def draw(width: float) -> Drawing:
+        left = NARROW_NAMES if width <= 600 else NAMES
+        block = len(sides) * NARROWEST + GAP
+        shown = max(1, min(n_models, int((width - left) // block)))
+        field = min(WIDEST, ((width - left) / shown - GAP) / len(sides))
+        block = len(sides) * field + GAP
+        top = 16.0 + LINE * len(sides) + 40.0
+        floor = top + ROW * len(order)
+        drawing = Drawing(
+            width,
+            floor + legend_height(FIFTHS, width) + LINE,
+            "All views",
+            f"{shown} models on {len(order)} questions from {len(sides)} sides",
+        )
+        drawing.root.set("data-columns", str(shown * len(sides)))
+        for at, view in enumerate(sides):
+            words = f"{LETTERS[at]}  {SIDES[view.side]} ({view.title})"
+            drawing.text(4, 14 + LINE * at, fitting(words, width - 8), "label")
+        models = labels(together.models, block - GAP, 11)
+        for model in range(shown):
+            x = left + model * block
+            full = together.models[model]
+            drawing.text(x, top - 20, models[model], "label", size=11, full=full)
+            for at in range(len(sides)):
+                middle = x + (at + 0.5) * field
+                drawing.text(middle, top - 5, LETTERS[at], "faint", "middle", 10)
+        names = labels([together.questions[question] for question in order], left - 10, 11)
+        for row, question in enumerate(order):
+            y = top + row * ROW
+            full = together.questions[question]
+            drawing.text(left - 6, y + ROW - 4, names[row], "label", "end", 11, full=full)
+            for model in range(shown):
+                for at, view in enumerate(sides):
+                    place = found.places[at, model, question]
+                    x = left + model * block + at * field
+                    said = f"{together.models[model]} on {together.questions[question]}"
+                    if np.isnan(place):
+                        drawing.mark(f"{said}\n{view.title}: not known", link(model))
+                        drawing.rectangle(x, y, field - 1, ROW - 1, "missing")
+                        ends = (x + field * 0.3, y + ROW * 0.65, x + field * 0.6, y + ROW * 0.3)
+                        drawing.line(*ends, "faint-line")
+                    else:
+                        number = together.values[together.sides[at], model, question]
+                        drawing.mark(
+                            f"{said}\n{view.title}: {three_digits(float(number))}", link(model)
+                        )
+                        drawing.rectangle(x, y, field - 1, ROW - 1, FIFTHS(float(place)))
+                    drawing.end_mark()
+        draw_legend(drawing, FIFTHS, floor, "not known")
+        if shown < n_models:
+            left_out = f"{n_models - shown} more models are in the table"
+            drawing.text(4, drawing.height - 6, left_out, "faint")
+        return drawing
+
+    return Chart(
+        name="views",
+        title="Every model on every question, from all sides",
+        explanation=(
+            "A row is a question, a block of columns a model, each column a side from which it "
+            "was looked at. The yellower a field, the higher the answer stands among all "
+            "answers in that view: nearer to people, surer, steadier, better at noticing what has "
+            "no answer. Questions on which the sides disagree most stand on top: blue beside "
+            "yellow within a block is an answer to read."
+        ),
+        draw=draw,
+        note=f"The {len(order)} of {n_questions:,} questions with the strongest disagreement."
+        if len(order) < n_questions
+        else "",
+    )
+
+
+MOST_CORRELATIONS = 40
+
+
+def fields_of(run: Run) -> Chart | None:
+    """Return the picture of a run's answers."""
+    return views_chart(together_of(run, ViewsSummary.of(run.summary)))
+
+
+def correlations_of(run: Run) -> Chart | None:
+    """Return the picture of a run's correlations."""
+    summary = ViewsSummary.of(run.summary)
+    titles = {one.view.name: one.view.title for one in summary.views}
+    return correlations_chart(summary.correlations, titles)
+
+
+def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]) -> Chart | None:
+    """Return the picture of correlations between views; None without one that is defined."""
+    known = [row for row in rows if row.spearman is not None]
+    known.sort(key=lambda row: -abs(row.spearman or 0.0))
+    if not known:
+        return None
+    return estimates_chart(
+        "view-correlations",
+        "How the views go together",
+        "Each dot is a rank correlation of two views over the questions of a model, averaged over "
+        "the models: 1 where both put the questions into the same order, -1 into the opposite "
+        "one. If the line through it, which holds 95 of 100 draws of questions, crosses 0, these "
+        "answers do not show that the two have to do with each other.",
+        "rank correlation within a model",
+        [
+            Row(
+                name := f"{titles[row.view]}, {titles[row.other]}",
+                row.spearman,
+                row.low,
+                row.high,
+                f"{name}\n{three_digits(row.spearman)} ({interval(row.low, row.high)})\n"
+                f"{row.n_questions} questions, {row.n_models} models",
+            )
+            for row in known[:MOST_CORRELATIONS]
+        ],
+    )
+
+
+CHARTS = {"views": fields_of, "view-correlations": correlations_of}

@@ -1,0 +1,102 @@
+"""Subcommands: ``evaluate views``, and the text of ``run views``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import OutputFolder
+from evaluation.charts.chart import Chart
+from evaluation.kinds.kind import Progress
+from evaluation.model_overview.charts import correlations_chart, views_chart
+from evaluation.model_overview.files import FIGURES, FileViews, Told, ViewsRequest, views_of_files
+from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
+from evaluation.model_overview.options import ViewsParameters
+from evaluation.model_overview.run.conclusions import answered, portrait
+from evaluation.model_overview.run.findings import ViewsSummary
+from evaluation.model_overview.sources import kinds_of_files
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.words.console import printable, text_table
+
+
+def run_evaluate(
+    parameters: ViewsParameters, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Put together, write the files, and say what came out and where it is."""
+    kinds = {kind.name: Told(kind.title, kind.views) for kind in kinds_of_files()}
+    request = ViewsRequest(
+        [_folder(text, kinds) for text in arguments["folders"]],
+        kinds,
+        parameters,
+        arguments["output"],
+        arguments["questions"],
+    )
+    with OutputFolder(request.output) as folder:
+        made = views_of_files(request, progress)
+        made.write(folder)
+        for name, chart in zip(FIGURES, _charts(made), strict=True):
+            if chart is not None:
+                folder.open(name).write(chart.standalone().encode())
+    return f"{text_of(made.summary)}\n\nFiles: {request.output}"
+
+
+def _folder(text: str, kinds: Mapping[str, Told]) -> tuple[str, Path]:
+    name, sign, path = text.partition("=")
+    return (name, Path(path)) if sign and name in kinds else ("", Path(text))
+
+
+def _charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
+    titles = {view.name: view.title for view in made.found.together.views}
+    return (
+        views_chart(made.found.together),
+        correlations_chart(made.summary.correlations, titles),
+    )
+
+
+CORRELATION = ("view", "other", "spearman", "low", "high", "questions", "models")
+# Models and correlations shown; files have all.
+SHOWN = 20
+
+
+def text_of(found: ViewsSummary) -> str:
+    """Return questions with their answers, models in sentences, and correlations."""
+    counts = (
+        f"{len(found.models)} models, {found.questions} questions, {len(found.views)} views of "
+        f"{found.answers} answers, from: {', '.join(one.title for one in found.sources)}"
+    )
+    parts = [counts]
+    if found.missing:
+        sides = ", ".join(SIDES[side].lower() for side in found.missing)
+        parts.append(f"Not looked at yet: {sides}.")
+    if found.repeated:
+        parts.append(
+            f"{found.repeated:,} rows told again what an earlier one told, and do not count."
+        )
+    parts += [f"{QUESTIONS[one.name]}\n  {TERMINAL.said(one.said)}" for one in answered(found)]
+    parts += [_model(found, place) for place in range(len(found.models))[:SHOWN]]
+    rows = [
+        (row.view, row.other, row.spearman, row.low, row.high, row.n_questions, row.n_models)
+        for row in found.correlations[:SHOWN]
+    ]
+    if rows:
+        parts.append(text_table(CORRELATION, rows))
+    return "\n\n".join(parts)
+
+
+def _model(found: ViewsSummary, place: int) -> str:
+    one = portrait(found, place)
+    lines = [printable(one.model)]
+    for claim in one.claims:
+        lines.append(f"  {CLAIMS[claim.name]}")
+        lines += [f"    {TERMINAL.said(evidence.said)}" for evidence in claim.evidence]
+        if claim.missing:
+            sides = ", ".join(SIDES[side].lower() for side in claim.missing)
+            lines.append(f"    Not looked at yet: {sides}.")
+    return "\n".join(lines)
+
+
+def report_of_run(run: Run) -> str:
+    """Return the same of a run that is done."""
+    return text_of(ViewsSummary.of(run.summary))

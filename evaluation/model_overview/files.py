@@ -1,0 +1,228 @@
+"""All views out of folders: what ``manage.py evaluate views`` does around the flow.
+
+Each folder holds what another evaluation wrote; its summary.json says which. The tables have the
+columns that runs have, so one declaration reads both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import InputError, OutputFolder
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.questions import read_questions
+from annotations.exchange.reading.tables import open_table
+from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.view import Parted, Viewed, told_by
+from evaluation.model_overview.options import ViewsParameters
+from evaluation.model_overview.run.conclusions import answered, cell_header, cell_rows, model_rows
+from evaluation.model_overview.run.findings import (
+    CorrelationRow,
+    DisagreementRow,
+    StandingRow,
+    ViewsFound,
+    ViewsSummary,
+    disagreement_rows,
+    find_views,
+)
+from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
+from evaluation.options import TERMINAL
+
+Progress = Callable[[str, int, int], None]
+
+VIEWS, CORRELATIONS, MODELS = "views.csv", "correlations.csv", "models.csv"
+DISAGREEMENTS = "disagreements.csv"
+FIGURES = ("views.svg", "view-correlations.svg")
+FILES = (VIEWS, CORRELATIONS, MODELS, DISAGREEMENTS, SUMMARY, *FIGURES)
+REPEATED = "told_again"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A kind of run whose files tell views: its title and where they stand."""
+
+    title: str
+    views: tuple[Viewed, ...]
+
+
+@dataclass(frozen=True)
+class ViewsRequest:
+    """What to put together, how, and where the files go.
+
+    Attributes
+    ----------
+    folders : of other evaluations, "" for the kind where their summary.json says it.
+    kinds : those that tell views, by name. questions : a file with their texts, in their order.
+    """
+
+    folders: Sequence[tuple[str, Path]]
+    kinds: Mapping[str, Told]
+    parameters: ViewsParameters
+    output: Path
+    questions: Path | None = None
+
+
+@dataclass(frozen=True)
+class FileViews:
+    """What came of it. `hashes` : SHA-256 of each file that was read, by its name."""
+
+    found: ViewsFound
+    summary: ViewsSummary
+    texts: Mapping[str, str]
+    hashes: Mapping[str, str]
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write every table."""
+        together = self.found.together
+        folder.write_csv(VIEWS, cell_header(together), cell_rows(together))
+        own = (*self.summary.correlations, *self.summary.own)
+        folder.write_csv(CORRELATIONS, names_of(CorrelationRow), map(astuple, own))
+        folder.write_csv(MODELS, names_of(StandingRow), map(astuple, model_rows(self.summary)))
+        rows = disagreement_rows(together, self.found.disagreement)
+        folder.write_csv(
+            DISAGREEMENTS,
+            (*names_of(DisagreementRow), "text"),
+            ((*astuple(row), self.texts.get(row.question)) for row in rows),
+        )
+        folder.write_json(SUMMARY, self._summary())
+
+    def _summary(self) -> dict[str, Any]:
+        summary, left_out = self.summary, Exclusions()
+        if summary.repeated:
+            left_out.add_all(REPEATED, [], summary.repeated)
+        plain = summary.as_dict()
+        return study_summary(
+            "views",
+            self.found.parameters,
+            self.hashes,
+            {**summary.shown_counts(), "sources": len(summary.sources)},
+            left_out,
+            more={
+                "sources": plain["sources"],
+                "views": plain["views"],
+                "model_views": plain["model_views"],
+                "missing": [str(side) for side in summary.missing],
+                "answered": {one.name: TERMINAL.said(one.said) for one in answered(summary)},
+            },
+        )
+
+
+def names_of(row: Any) -> tuple[str, ...]:
+    """Return the columns of a table whose rows are such dataclasses."""
+    return tuple(field.name for field in fields(row))
+
+
+def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
+    """Put together what the folders hold; nothing is written. Raises `InputError`."""
+    refuse_to_replace(request.output, FILES, [request.questions])
+    hashes: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    if request.questions is not None:
+        file = read_questions(request.questions)
+        texts = {record.question: record.text for record in file.records}
+        hashes["questions"] = file.sha256
+    gathering = Gathering(list(texts))
+    for given, path in request.folders:
+        if request.output.exists() and path.exists() and path.samefile(request.output):
+            raise InputError.single(
+                str(path),
+                "the tables would be written over those that are read",
+                "Choose another folder with --output.",
+            )
+        made = _summary_of(path, required=not given)
+        kind = given or str(made.get("signature", "")).partition("|")[0]
+        told = request.kinds.get(kind)
+        if told is None:
+            raise InputError.single(
+                str(path / SUMMARY),
+                f"no view of a model is known of what made this folder ({kind or 'not told'})",
+                f"Folders of {', '.join(request.kinds)} are read; KIND=DIR says what it is.",
+            )
+        source = Source(kind, told.title, str(path), str(made.get("signature", "")))
+        gathering.add(source, _told(path, told.views, hashes))
+    try:
+        together = gathering.together()
+    except NothingToldError:
+        raise InputError.single(
+            ", ".join(str(path) for _, path in request.folders),
+            "no model has a number for a question",
+            "Evaluate models first: evaluate aqer takes their answers with --models.",
+        ) from None
+    found = find_views(together, request.parameters, progress)
+    return FileViews(found, ViewsSummary.of_found(found), texts, hashes)
+
+
+def _summary_of(path: Path, required: bool) -> dict[str, Any]:
+    """Return what an evaluation said of itself; nothing where that is not needed, or not there."""
+    file = path / SUMMARY
+    try:
+        found = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        if not path.is_dir():
+            raise InputError.single(
+                str(path), "there is no such folder", "Give the --output of another evaluation."
+            ) from None
+        if not required:
+            return {}
+        raise InputError.single(
+            str(file),
+            "the file is missing, so nobody says what made this folder",
+            "Give the --output of another evaluation, or say what it is: KIND=DIR.",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError.single(str(file), f"it cannot be read: {error}") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _told(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Iterator[Parted]:
+    """Yield what the tables of a folder tell; one that this evaluation did not write is left out.
+
+    Raises `InputError` where none of them is there.
+    """
+    names = list(dict.fromkeys(viewed.file_name for viewed in views))
+    there = [name for name in names if (path / name).exists()]
+    if not there:
+        raise InputError.single(
+            str(path),
+            f"none of its tables is there: {', '.join(names)}",
+            "Give the --output of another evaluation.",
+        )
+    for name in there:
+        yield from _table(path / name, [one for one in views if one.file_name == name], hashes)
+
+
+def _table(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Iterator[Parted]:
+    needed = dict.fromkeys(name for viewed in views for name in viewed.needs)
+    columns = [Column(name, (name,), renamed_by="") for name in needed]
+    problems = Problems(str(path))
+    table = open_table(path, columns, problems)
+    line = 1
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        nonlocal line
+        for at, wanted, others in table.rows:
+            line = at
+            yield (*wanted, *others)
+
+    cells = rows()
+    first = next(cells, None)
+    problems.raise_if_any()
+    hashes[str(path)] = table.sha256
+    if first is None:
+        return
+
+    def all_cells() -> Iterator[tuple[str, ...]]:
+        yield first
+        yield from cells
+
+    try:
+        yield from told_by(views, (*needed, *table.kept_aside), all_cells())
+    except ValueError as error:
+        raise InputError.single(str(path), str(error), line=line) from None
+    problems.raise_if_any()

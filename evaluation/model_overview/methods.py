@@ -1,0 +1,293 @@
+"""Correlations of views of models, disagreement of views on an answer, and models' means in a view.
+
+Correlation is Spearman's over the questions of each model, and the mean of it over models: all
+models' answers in one pot would also correlate because one model is better than another in both
+views, which is no property of answers. The interval draws whole questions, with the answers of all
+models to them, and ranks anew in every draw: correlations of ranks that stay as they are have too
+narrow intervals. A draw without the few questions that make a view vary shows no correlation and
+counts as 0; left out, a single odd question would seem to prove one.
+
+Views have scales of their own, so for disagreement each number is told by its place among all
+numbers of its view; an answer on which one view stands high and another low is one to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.inference.clustered import Estimate, drawn_intervals, means
+from evaluation.methods.statistics.correlation import spearman, tied
+
+# Below so many questions with both numbers a correlation of a model is an accident.
+FEWEST_QUESTIONS = 3
+NO_MODEL = "no_model_with_both"
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ViewCorrelation:
+    """How two views go together.
+
+    Attributes
+    ----------
+    estimate : mean over models, -1 to 1, with its 95% interval; `n` counts the questions on which
+        a model has both. Undefined where no model has 3 such questions with different numbers.
+    by_model : (M,) of each model, None where undefined. n_models : that are not.
+    n_cells : answers with both numbers.
+    """
+
+    estimate: Estimate
+    by_model: tuple[float | None, ...]
+    n_models: int
+    n_cells: int
+
+
+def correlations(
+    values: ArrayLike, pairs: Sequence[Pair], n_draws: int = 400, seed: int = 0
+) -> list[ViewCorrelation]:
+    """Return how the views of each pair go together.
+
+    Parameters
+    ----------
+    values : (V, M, Q) number of each view, model and question, NaN for none; a view of questions
+        has the same row for every model. Digits behind the twelfth are ignored.
+    pairs : two views each, by their places.
+    n_draws : bootstrap draws of questions, the same for all pairs; 0 for no intervals.
+    seed : of the draws.
+
+    Returns
+    -------
+    One for each pair. Reasons: no_model_with_both; of the interval those of `drawn_intervals`.
+    """
+    views = tied(values)
+    n_questions = views.shape[2]
+    known = ~np.isnan(views)
+    single = [[_of_model(views, known, pair, at) for at in range(views.shape[1])] for pair in pairs]
+    counted = np.array([[one is not None for one in row] for row in single], dtype=np.bool_)
+    means = [_mean([one for one in row if one is not None]) for row in single]
+    both = [known[one] & known[other] for one, other in pairs]
+    # Questions and answers of the models that count.
+    counts = [cells[row].any(axis=0).sum() for cells, row in zip(both, counted, strict=True)]
+
+    def drawn(times: Floats) -> Floats:
+        found = np.full((len(pairs), views.shape[1], len(times)), np.nan)
+        for model in range(views.shape[1]):
+            ranked = DrawnRanks(views[:, model], times)
+            for at in np.flatnonzero(counted[:, model]).tolist():
+                one, other = pairs[at]
+                found[at, model] = ranked.correlation(one, other, both[at][model])
+        return _means(found)
+
+    estimates = drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
+    return [
+        ViewCorrelation(
+            estimate if estimate.value is not None else Estimate(None, None, None, 0, NO_MODEL),
+            tuple(row),
+            int(kept.sum()),
+            int(cells[kept].sum()),
+        )
+        for estimate, row, kept, cells in zip(estimates, single, counted, both, strict=True)
+    ]
+
+
+def smallest_shown(n_questions: int) -> float | None:
+    """Return the correlation that so many questions of one model would mostly show.
+
+    tanh(2.8 / sqrt(n - 3)) for 80% power at the 5% level, by Fisher's transformation; None below 4
+    questions. Several models show smaller ones, as far as they differ.
+    """
+    return None if n_questions < 4 else float(np.tanh(2.8 / np.sqrt(n_questions - 3)))
+
+
+class DrawnRanks:
+    """Ranks of a model's numbers in draws of questions, made once for every view and gap in it.
+
+    Parameters
+    ----------
+    views : (V, Q) numbers. times : (D, Q) how often each question is drawn.
+    """
+
+    def __init__(self, views: Floats, times: Floats) -> None:
+        self._views, self._times = views, times
+        self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
+
+    def correlation(self, one: int, other: int, among: Booleans) -> Floats:
+        """Return (D,) Spearman's correlations over some questions, 0 where a view has no spread."""
+        times, key = self._times[:, among], among.tobytes()
+        (a, of_a), (b, of_b) = (self._ranks(view, among, key, times) for view in (one, other))
+        shared = np.einsum("dq,dq,dq->d", times, a, b)
+        # Ranks are halves: a spread below a quarter is none.
+        flat = (of_a < 0.25) | (of_b < 0.25)
+        return np.divide(shared, np.sqrt(of_a * of_b), out=np.zeros(len(times)), where=~flat)
+
+    def _ranks(
+        self, view: int, among: Booleans, key: bytes, times: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return (D, q) ranks less their mean, and (D,) sums of their squares, drawn as often."""
+        if (view, key) not in self._made:
+            ranks = drawn_ranks(self._views[view, among], times)
+            ranks -= (times.sum(axis=1, keepdims=True) + 1) / 2
+            self._made[view, key] = ranks, np.einsum("dq,dq,dq->d", times, ranks, ranks)
+        return self._made[view, key]
+
+
+def drawn_ranks(values: Floats, times: Floats) -> Floats:
+    """Return (D, q) mean ranks, from 1, of q numbers of which each is there `times` (D, q) times.
+
+    The rank of a number that is drawn twice is the mean of both; that of one that is not drawn is
+    where it would stand, and of no use.
+    """
+    order = np.argsort(values, kind="stable")
+    ends = _last_of_equals(values[order])
+    up_to = np.cumsum(times[:, order], axis=1)[:, ends]
+    before = np.concatenate([np.zeros((len(times), 1)), up_to[:, :-1]], axis=1)
+    group = np.empty(len(values), dtype=np.int64)
+    group[order] = np.searchsorted(ends, np.arange(len(values)))
+    middle = (before + up_to + 1) / 2
+    return np.asarray(middle[:, group], dtype=np.float64)
+
+
+def _last_of_equals(ordered: Floats) -> Integers:
+    """Return the place of the last of each group of equal numbers."""
+    last = np.ones(len(ordered), dtype=np.bool_)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(last)
+
+
+def _of_model(views: Floats, known: Booleans, pair: Pair, model: int) -> float | None:
+    one, other = pair
+    among = known[one, model] & known[other, model]
+    if among.sum() < FEWEST_QUESTIONS:
+        return None
+    return spearman(views[one, model], views[other, model], among)
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else np.nan
+
+
+def _means(found: Floats) -> Floats:
+    """Return (K, D) means over models (K, M, D) without NaN."""
+    known = ~np.isnan(found)
+    count = known.sum(axis=1)
+    total = np.where(known, found, 0.0).sum(axis=1)
+    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """How far the views of each answer are apart.
+
+    Attributes
+    ----------
+    places : (S, M, Q) share of the view's numbers that are lower, equal ones counted half: above 0
+        and below 1, NaN where it has none. In a view of two values neither is extreme if half of
+        the answers have it.
+    strength : (M, Q) highest less lowest place, 0 to 1; NaN with fewer than 2 views.
+    highest, lowest : (M, Q) views with them, the first of equal ones; -1 where strength is NaN.
+    """
+
+    places: Floats
+    strength: Floats
+    highest: Integers
+    lowest: Integers
+
+    def strongest(self) -> Integers:
+        """Return the answers by strength as (K, 2) model and question, ties in their order."""
+        flat = self.strength.ravel()
+        known = np.flatnonzero(~np.isnan(flat))
+        ordered = known[np.argsort(-flat[known], kind="stable")]
+        return np.column_stack(np.unravel_index(ordered, self.strength.shape)).astype(np.int64)
+
+
+def disagreement(values: ArrayLike) -> Disagreement:
+    """Return how far the views of each answer are apart.
+
+    Parameters
+    ----------
+    values : (S, M, Q) numbers of S views, greater for better, NaN for none.
+    """
+    places = np.stack([_places(view) for view in tied(values)])
+    known = ~np.isnan(places)
+    enough = known.sum(axis=0) >= 2
+    high = np.where(known, places, -np.inf)
+    low = np.where(known, places, np.inf)
+    with np.errstate(invalid="ignore"):
+        strength = np.where(enough, high.max(axis=0) - low.min(axis=0), np.nan)
+    return Disagreement(
+        places,
+        strength,
+        np.where(enough, high.argmax(axis=0), NONE),
+        np.where(enough, low.argmin(axis=0), NONE),
+    )
+
+
+def _places(view: Floats) -> Floats:
+    known = ~np.isnan(view)
+    found = np.full(view.shape, np.nan)
+    if known.any():
+        found[known] = (stats.rankdata(view[known]) - 0.5) / known.sum()
+    return found
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A model in a view.
+
+    Attributes
+    ----------
+    mean : over the questions where it has a number. gain : its number less the mean of the other
+        models' numbers, over the questions where it and another model have one; undefined for the
+        only model. Both with 95% intervals over questions.
+    place : 1 + the number of models with a better mean; None without a mean. n_models : with one.
+    """
+
+    mean: Estimate
+    gain: Estimate
+    place: int | None
+    n_models: int
+
+
+def standings(
+    values: ArrayLike, *, higher_is_better: bool = True, n_draws: int = 400, seed: int = 0
+) -> list[Standing]:
+    """Return where each model stands, out of (M, Q) numbers with NaN for none."""
+    own = np.asarray(values, dtype=np.float64)
+    m = len(own)
+    found = means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
+    mean, gain = found[:m], found[m:]
+    known = [one.value for one in mean if one.value is not None]
+
+    def better(one: float, than: float) -> bool:
+        return one > than if higher_is_better else one < than
+
+    return [
+        Standing(
+            of_model,
+            less_others,
+            None
+            if of_model.value is None
+            else 1 + sum(better(other, of_model.value) for other in known),
+            len(known),
+        )
+        for of_model, less_others in zip(mean, gain, strict=True)
+    ]
+
+
+def _of_others(own: Floats) -> Floats:
+    """Return (M, Q) means of the other models' numbers, NaN where none has one."""
+    known = ~np.isnan(own)
+    filled = np.where(known, own, 0.0)
+    total = filled.sum(axis=0) - filled
+    count = known.sum(axis=0) - known
+    return np.divide(total, count, out=np.full(own.shape, np.nan), where=count > 0)

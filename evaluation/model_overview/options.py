@@ -1,0 +1,31 @@
+"""What a look at all views together may be asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.options import Parameters, Whole, option
+
+
+@dataclass(frozen=True)
+class ViewsParameters(Parameters):
+    """How often questions are drawn for the intervals."""
+
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the intervals; 0 for none.",
+            lowest=0,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(0, AqerParameters.options()["seed"])
+
+    sentences: ClassVar = {
+        "no_views": "Nothing has been found out about a model's answers to this version yet: "
+        "grade it with models' answers, or start another kind of run that compares models.",
+    }

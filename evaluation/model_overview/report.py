@@ -1,0 +1,428 @@
+"""All views of models together: the report of a run, answers one by one, and tables."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annotations.models import Question
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.methods.undefined import or_none
+from evaluation.model_overview.messages import CLAIMS, QUESTIONS, place_said
+from evaluation.model_overview.run.conclusions import (
+    Portrait,
+    answered,
+    cell_header,
+    cell_rows,
+    mean_values,
+    model_rows,
+    portrait,
+)
+from evaluation.model_overview.run.findings import (
+    CorrelationRow,
+    DisagreementRow,
+    StandingRow,
+    ViewAbout,
+    ViewsSummary,
+    disagreement_of,
+    disagreement_rows,
+)
+from evaluation.model_overview.storage import together_of
+from evaluation.models import ExemplaryAnswer, LLMResponse, Run
+from evaluation.models.runs import GRADING
+from evaluation.options import SITE
+from evaluation.reports.spreadsheet import Table
+from evaluation.reports.values import Estimate, Stretch
+
+
+@dataclass(frozen=True)
+class ViewShown:
+    """A view: its name in tables, what people call it, what it says, and where it comes from.
+
+    `leads` whether it stands for its side; `better` is "higher", "lower" or "" for neither.
+    """
+
+    name: str
+    side: str
+    title: str
+    words: str
+    better: str
+    of: str
+    leads: bool
+    n_answers: int
+    run: str
+
+
+@dataclass(frozen=True)
+class SourceShown:
+    """A run that told views."""
+
+    renamed_keys: ClassVar = {"kind": "run_type"}
+
+    kind: str
+    title: str
+    run: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question about views, and its answer in a sentence."""
+
+    renamed_keys: ClassVar = {"said": "message"}
+
+    name: str
+    question: str
+    said: str
+
+
+@dataclass(frozen=True)
+class EvidenceShown:
+    """A sentence about a model, the view that it rests on, and the run that told it."""
+
+    renamed_keys: ClassVar = {"said": "message"}
+
+    said: str
+    view: str
+    title: str
+    source: str
+    run: str
+
+
+@dataclass(frozen=True)
+class ClaimShown:
+    """What people want to know of a model; `missing` are sides that nobody looked at yet."""
+
+    name: str
+    question: str
+    evidence: list[EvidenceShown]
+    missing: list[str]
+
+
+@dataclass(frozen=True)
+class PortraitShown:
+    """A model as all views show it; `place` is part of the address of its page."""
+
+    model: str
+    place: int
+    claims: list[ClaimShown]
+
+
+@dataclass(frozen=True)
+class ViewsReport:
+    """All views of the models of a question set.
+
+    Attributes
+    ----------
+    missing : sides from which nothing was seen. answered : questions about views.
+    """
+
+    questions: int
+    answers: int
+    repeated: int
+    sources: list[SourceShown]
+    views: list[ViewShown]
+    missing: list[str]
+    answered: list[Answered]
+    models: list[PortraitShown]
+    correlations: list[CorrelationRow]
+    standings: list[StandingRow]
+
+
+@dataclass(frozen=True)
+class ModelInView:
+    """A model in a view; `gain` is against the mean of the others, positive for better.
+
+    `against` is better, worse, alike, few, alone or neither.
+    """
+
+    model: str
+    place: int
+    view: ViewShown
+    mean: Estimate
+    n: int
+    gain: Estimate
+    against: str
+
+    @property
+    def size(self) -> float | None:
+        """How large the difference is, without its sign."""
+        return None if self.gain.value is None else abs(self.gain.value)
+
+
+def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
+    """Return where models stand in the leading views; of one model in all of them."""
+    shown = [one for one in summary.views if one.view.of == "answer" and (one.leads or model)]
+    found = []
+    for place, name in enumerate(summary.models):
+        for one in shown:
+            row = summary.standing(name, one.view.name)
+            if row is None or (model and name != model):
+                continue
+            values = mean_values(row, one.view)
+            found.append(
+                ModelInView(
+                    name,
+                    place,
+                    view_shown(summary, one),
+                    Estimate(row.mean, row.low, row.high),
+                    row.n,
+                    Estimate(values["gain"], values["gain_low"], values["gain_high"]),
+                    values["against"],
+                )
+            )
+    return found
+
+
+def views_report(run: Run) -> ViewsReport:
+    """Return what a run that is done found, without a query."""
+    summary = ViewsSummary.of(run.summary)
+    return ViewsReport(
+        questions=summary.questions,
+        answers=summary.answers,
+        repeated=summary.repeated,
+        sources=[
+            SourceShown(one.kind, one.title, one.run, one.signature) for one in summary.sources
+        ],
+        views=[view_shown(summary, one) for one in (*summary.views, *summary.model_views)],
+        missing=[str(side) for side in summary.missing],
+        answered=[
+            Answered(one.name, QUESTIONS[one.name], SITE.said(one.said))
+            for one in answered(summary)
+        ],
+        models=[
+            portrait_shown(summary, portrait(summary, place))
+            for place in range(len(summary.models))
+        ],
+        correlations=list(summary.correlations),
+        standings=list(summary.standings),
+    )
+
+
+def view_shown(summary: ViewsSummary, one: ViewAbout) -> ViewShown:
+    """Return a view for people."""
+    view = one.view
+    return ViewShown(
+        view.name,
+        str(view.side),
+        view.title,
+        view.words,
+        view.better,
+        view.of,
+        one.leads,
+        one.n_answers,
+        summary.sources[one.source].run,
+    )
+
+
+def portrait_shown(summary: ViewsSummary, found: Portrait) -> PortraitShown:
+    """Return a model's portrait in the words of the site."""
+    claims = []
+    for claim in found.claims:
+        evidence = [
+            EvidenceShown(
+                SITE.said(one.said),
+                one.about.view.name,
+                one.about.view.title,
+                summary.sources[one.about.source].title,
+                summary.sources[one.about.source].run,
+            )
+            for one in claim.evidence
+        ]
+        missing = [str(side) for side in claim.missing]
+        claims.append(ClaimShown(claim.name, CLAIMS[claim.name], evidence, missing))
+    return PortraitShown(found.model, found.place, claims)
+
+
+DISAGREEMENTS_SHOWN = 10
+ANSWERS_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class DisagreementShown:
+    """An answer on which views disagree, with texts, which are cut; "" for none.
+
+    `best` and `worst` are sentences about the two views that are farthest apart.
+    """
+
+    model: str
+    question: str
+    text: str
+    answer: str
+    nearest: str
+    strength: float
+    best: str
+    worst: str
+
+
+class DisagreementsPage(Stretch[DisagreementShown]):
+    """Some of the answers on which views disagree, the strongest first; `total` of all."""
+
+
+@dataclass(frozen=True)
+class AnswerNumbers:
+    """A model on a question: the number of each view, None where it is not known.
+
+    `strength` is how far the sides are apart, None with fewer than two; `place` that of the model.
+    """
+
+    question: str
+    model: str
+    place: int
+    numbers: list[float | None]
+    strength: float | None
+
+
+@dataclass(frozen=True)
+class AnswersPage(Stretch[AnswerNumbers]):
+    """Some answers with all their numbers, the strongest disagreement first; `total` of all."""
+
+    views: list[ViewShown]
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        """The rows with the view of each number, for a table."""
+        return [
+            {**vars(row), "cells": list(zip(self.views, row.numbers, strict=True))}
+            for row in self.rows
+        ]
+
+
+def disagreements(
+    run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
+) -> DisagreementsPage:
+    """Return answers on which views disagree, by five queries; `model` picks those of one."""
+    summary = ViewsSummary.of(run.summary)
+    together = together_of(run, summary)
+    rows = disagreement_rows(together, disagreement_of(together))
+    if model:
+        rows = [row for row in rows if row.model == model]
+    shown = rows[start : start + size]
+    texts = _Texts(run, shown)
+    sides = {one.view.name: str(one.view.side) for one in summary.views}
+    return DisagreementsPage(
+        [
+            DisagreementShown(
+                row.model,
+                row.question,
+                texts.question(row.question),
+                texts.answer(row.model, row.question),
+                texts.nearest(row.question),
+                row.strength,
+                place_said(sides[row.best_view], row.best_place, best=True),
+                place_said(sides[row.worst_view], row.worst_place, best=False),
+            )
+            for row in shown
+        ],
+        start,
+        len(rows),
+    )
+
+
+def answers_page(
+    run: Run, start: int = 0, size: int = ANSWERS_SHOWN, place: int | None = None
+) -> AnswersPage:
+    """Return answers with all their numbers, by one query; `place` picks those of a model.
+
+    Those with one side or none come last, in the order of the questions.
+    """
+    summary = ViewsSummary.of(run.summary)
+    together = together_of(run, summary)
+    found = disagreement_of(together)
+    places = [place] if place is not None else list(range(len(summary.models)))
+    known = np.asarray(together.known.any(axis=0))[places].T
+    question, model = np.nonzero(known)
+    strength = found.strength[places].T[question, model]
+    order = np.argsort(-np.where(np.isnan(strength), -1.0, strength), kind="stable")
+    rows = [
+        AnswerNumbers(
+            together.questions[question[at]],
+            together.models[places[model[at]]],
+            places[model[at]],
+            [or_none(value) for value in together.values[:, places[model[at]], question[at]]],
+            or_none(strength[at]),
+        )
+        for at in order[start : start + size].tolist()
+    ]
+    views = [view_shown(summary, one) for one in summary.views]
+    return AnswersPage(rows, start, len(order), views)
+
+
+class _Texts:
+    """The texts of some answers: what was asked, what the model said, who is nearest to all."""
+
+    def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
+        ids = {row.question for row in rows}
+        asked = Question.objects.filter(version=run.version_id, external_id__in=ids)
+        self._asked = dict(asked.values_list("external_id", select_beginning("text", ANSWER_SHOWN)))
+        answers = LLMResponse.objects.filter(
+            question__version=run.version_id,
+            question__external_id__in=ids,
+            model__name__in={row.model for row in rows},
+            sample=0,
+        )
+        # The latest asking last, which is the one that counts.
+        self._answers = {
+            (model, question): text
+            for model, question, text in answers.order_by("asked_at", "pk").values_list(
+                "model__name", "question__external_id", select_beginning("text", ANSWER_SHOWN)
+            )
+        }
+        source = next(
+            (one for one in ViewsSummary.of(run.summary).sources if one.kind == GRADING), None
+        )
+        nearest = ExemplaryAnswer.objects.none()
+        if source is not None:
+            nearest = ExemplaryAnswer.objects.filter(
+                run__public_id=source.run, question__external_id__in=ids
+            )
+        self._nearest = dict(
+            nearest.values_list(
+                "question__external_id", select_beginning("nearest_response__text", ANSWER_SHOWN)
+            )
+        )
+
+    def question(self, question: str) -> str:
+        return shorten_text(self._asked.get(question), ANSWER_SHOWN)
+
+    def answer(self, model: str, question: str) -> str:
+        return shorten_text(self._answers.get((model, question)), ANSWER_SHOWN)
+
+    def nearest(self, question: str) -> str:
+        return shorten_text(self._nearest.get(question), ANSWER_SHOWN)
+
+
+def views_table(run: Run) -> Table:
+    """Return a row for each question and model: the number of every view, and disagreement."""
+    together = together_of(run, ViewsSummary.of(run.summary))
+    return Table(cell_header(together), cell_rows(together))
+
+
+def correlations_table(run: Run) -> Table:
+    """Return how every two views go together, then each model's own."""
+    summary = ViewsSummary.of(run.summary)
+    rows = (*summary.correlations, *summary.own)
+    return Table(_header(CorrelationRow), map(astuple, rows))
+
+
+def models_table(run: Run) -> Table:
+    """Return where each model stands in each view."""
+    summary = ViewsSummary.of(run.summary)
+    return Table(_header(StandingRow), map(astuple, model_rows(summary)))
+
+
+def disagreements_table(run: Run) -> Table:
+    """Return every answer with two sides or more, the strongest disagreement first."""
+    together = together_of(run, ViewsSummary.of(run.summary))
+    rows = disagreement_rows(together, disagreement_of(together))
+    texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))
+    return Table(
+        (*_header(DisagreementRow), "text"),
+        ((*astuple(row), texts.get(row.question)) for row in rows),
+    )
+
+
+def _header(row: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(row))

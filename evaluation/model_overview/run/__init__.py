@@ -1,0 +1,1 @@
+"""On plain records: `gathering` joins views, `findings` compares them, `conclusions` reads them."""

@@ -1,0 +1,277 @@
+"""What all views together say: questions answered in a sentence, a page a model, and the tables.
+
+A sentence is a message with its numbers; each door says it. "Cannot be told" is an answer, too: an
+interval that holds 0, or fewer than 10 questions, prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evaluation.flow.view import Side, View
+from evaluation.methods.undefined import or_none
+from evaluation.model_overview.methods import smallest_shown
+from evaluation.model_overview.run.findings import (
+    CorrelationRow,
+    StandingRow,
+    ViewAbout,
+    ViewsSummary,
+    disagreement_of,
+)
+from evaluation.model_overview.run.gathering import Together
+from evaluation.words.message import Message
+
+# Fewer questions tell nothing, whatever their interval says.
+FEW = 10
+
+Verdict = Literal["yes", "no", "untold", "few", "undefined"]
+Against = Literal["better", "worse", "alike", "few", "alone", "neither"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about two views, and its answer.
+
+    Attributes
+    ----------
+    name : of the question; doors have its words. view, other : what it is about.
+    said : the answer, with its numbers turned so that above 0 means yes.
+    """
+
+    name: str
+    view: str
+    other: str
+    said: Message
+
+
+def answered(summary: ViewsSummary) -> list[Asked]:
+    """Return the questions that the views of a set can answer, in the order people ask them."""
+    crowd, sure = summary.leading(Side.CROWD), summary.leading(Side.UNCERTAINTY)
+    robust, apart = summary.leading(Side.ROBUSTNESS), summary.dispersion
+    wanted = (
+        ("uncertainty_distance", sure, crowd, 1),
+        ("dispersion_distance", apart, crowd, -1),
+        ("dispersion_uncertainty", apart, sure, -1),
+        ("robustness_distance", robust, crowd, 1),
+    )
+    found = []
+    for name, one, other, sign in wanted:
+        if one is None or other is None:
+            continue
+        row = summary.correlation(one.view.name, other.view.name)
+        if row is not None:
+            turned = sign * _sign(one.view) * _sign(other.view)
+            said = _told(f"views.{name}", row, turned)
+            found.append(Asked(name, one.view.name, other.view.name, said))
+    return found
+
+
+def _sign(view: View) -> int:
+    return -1 if view.better == "lower" else 1
+
+
+def _told(code: str, row: CorrelationRow, sign: int) -> Message:
+    """Return the answer to a question that a correlation above 0, once turned, affirms."""
+    value = None if row.spearman is None else sign * row.spearman
+    ends = (
+        None if row.low is None or row.high is None else sorted((sign * row.low, sign * row.high))
+    )
+    low, high = ends or (None, None)
+    values = {
+        "value": value,
+        "low": low,
+        "high": high,
+        "questions": row.n_questions,
+        "models": row.n_models,
+        "smallest": smallest_shown(row.n_questions),
+        "reason": row.reason or "",
+    }
+    return Message(f"{code}.{_verdict(value, low, high, row.n_questions)}", values)
+
+
+def _verdict(value: float | None, low: float | None, high: float | None, n: int) -> Verdict:
+    if value is None:
+        return "undefined"
+    if n < FEW:
+        return "few"
+    if low is None or high is None or low <= 0 <= high:
+        return "untold"
+    return "yes" if low > 0 else "no"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A sentence about a model, and the view that it rests on."""
+
+    said: Message
+    about: ViewAbout
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that people want to know of a model.
+
+    Attributes
+    ----------
+    name : knows, knows_that_not or says_the_same; doors have its words.
+    evidence : what the views say of it; empty where nothing was looked at yet.
+    missing : sides from which it was not looked at.
+    """
+
+    name: str
+    evidence: list[Evidence]
+    missing: list[Side]
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """A model as all views show it; `place` is its place among the models of the summary."""
+
+    model: str
+    place: int
+    claims: list[Claim]
+
+
+CLAIMS: tuple[tuple[str, tuple[Side, ...]], ...] = (
+    ("knows", (Side.CROWD,)),
+    ("knows_that_not", (Side.UNCERTAINTY, Side.ANSWERABILITY)),
+    ("says_the_same", (Side.ROBUSTNESS,)),
+)
+
+
+def portrait(summary: ViewsSummary, place: int) -> Portrait:
+    """Return what there is to say of the model at a place."""
+    model = summary.models[place]
+    claims = []
+    for name, sides in CLAIMS:
+        evidence: list[Evidence] = []
+        missing = []
+        for side in sides:
+            found = list(_evidence(summary, model, side))
+            evidence += found
+            if not found:
+                missing.append(side)
+        claims.append(Claim(name, evidence, missing))
+    return Portrait(model, place, claims)
+
+
+def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidence]:
+    for one in summary.model_views:
+        number = summary.number(model, one.view.name)
+        if one.view.side == side and number is not None and number.value is not None:
+            values = {"title": one.view.title, "value": number.value, **_range(one.view)}
+            yield Evidence(Message(f"views.{one.view.name}", values), one)
+    about = summary.leading(side)
+    row = summary.standing(model, about.view.name) if about is not None else None
+    if about is None or row is None or row.mean is None:
+        return
+    if side != Side.UNCERTAINTY:
+        yield Evidence(Message(f"views.mean_{side}", mean_values(row, about.view)), about)
+        return
+    # How sure it is says nothing; whether it is less sure where it is far off does.
+    own, crowd = summary.own_correlation(model), summary.leading(Side.CROWD)
+    if own is not None and crowd is not None:
+        turned = _sign(about.view) * _sign(crowd.view)
+        yield Evidence(_told("views.sure", own, turned), about)
+
+
+def mean_values(row: StandingRow, view: View) -> dict[str, Any]:
+    """Return what a sentence needs of a model in a view; a gain above 0 is better."""
+    sign = _sign(view)
+    gain = None if row.gain is None else sign * row.gain
+    ends = (
+        None
+        if row.gain_low is None or row.gain_high is None
+        else sorted((sign * row.gain_low, sign * row.gain_high))
+    )
+    low, high = ends or (None, None)
+    return {
+        "title": view.title,
+        "mean": row.mean,
+        "low": row.low,
+        "high": row.high,
+        "questions": row.n,
+        "gain": gain,
+        "gain_low": low,
+        "gain_high": high,
+        "n_gain": row.n_gain,
+        "place": row.place,
+        "models": row.n_models,
+        "against": against(row, view),
+        **_range(view),
+    }
+
+
+def against(row: StandingRow, view: View) -> Against:
+    """Return whether a model is better in a view than the others' mean, by more than chance."""
+    if not view.better:
+        return "neither"
+    if row.gain is None:
+        return "alone"
+    if row.n_gain < FEW:
+        return "few"
+    if row.gain_low is None or row.gain_high is None or row.gain_low <= 0 <= row.gain_high:
+        return "alike"
+    return "better" if (row.gain_low > 0) == (view.better == "higher") else "worse"
+
+
+def _range(view: View) -> dict[str, float | None]:
+    return {"lowest": view.lowest, "highest": view.highest}
+
+
+# Why a number of a model over all questions has no interval, and a cell no number.
+OVER_ALL = "over_all_questions"
+NOT_LOOKED_AT = "not_looked_at"
+
+
+def cell_header(together: Together) -> tuple[str, ...]:
+    """Return the columns of views.csv."""
+    names = [view.name for view in together.views]
+    return ("question", "model", *names, "disagreement", "best_view", "worst_view", "reason")
+
+
+def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
+    """Yield views.csv: the models of each question, an empty cell for a missing number.
+
+    `reason` names the views without a number and why, as VIEW: CODE, parted by semicolons.
+    """
+    found = disagreement_of(together)
+    sides = [together.views[at].name for at in together.sides]
+    names = [view.name for view in together.views]
+    numbers = together.values.transpose(2, 1, 0).tolist()
+    strength = found.strength.T.tolist()
+    for question, (of_models, strong) in enumerate(zip(numbers, strength, strict=True)):
+        for model, (cells, apart) in enumerate(zip(of_models, strong, strict=True)):
+            values = [or_none(cell) for cell in cells]
+            missing = [
+                f"{names[at]}: {together.reasons.get((at, model, question), NOT_LOOKED_AT)}"
+                for at, value in enumerate(values)
+                if value is None
+            ]
+            ends = (None, None)
+            if not np.isnan(apart):
+                best, worst = found.highest[model, question], found.lowest[model, question]
+                ends = (sides[best], sides[worst])
+            yield (
+                together.questions[question],
+                together.models[model],
+                *values,
+                or_none(apart),
+                *ends,
+                "; ".join(missing),
+            )
+
+
+def model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
+    """Yield models.csv: each model in each view of answers, then in those of models."""
+    for model in summary.models:
+        yield from (row for row in summary.standings if row.model == model)
+        for one in summary.of_models:
+            if one.model == model:
+                nothing = (None, None, 0, None, None, None, 0, None, 0)
+                reason = one.reason or OVER_ALL
+                yield StandingRow(model, one.view, one.value, *nothing, reason)

@@ -1,0 +1,364 @@
+"""Finds correlations, standings and disagreements of views, and what a run stores of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from evaluation.consensus.signatures import versions
+from evaluation.flow.stored import RunSummary
+from evaluation.flow.view import Side, View
+from evaluation.methods.inference.clustered import Estimate
+from evaluation.model_overview.methods import (
+    Disagreement,
+    ViewCorrelation,
+    correlations,
+    disagreement,
+    standings,
+)
+from evaluation.model_overview.options import ViewsParameters
+from evaluation.model_overview.run.gathering import ModelNumber, Source, Together
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class CorrelationRow:
+    """A row of correlations.csv: how two views go together over questions, within models.
+
+    `model` is "" for the mean over models.
+    `spearman` is of the numbers as they are, whatever end of a view is better.
+    """
+
+    view: str
+    other: str
+    model: str
+    spearman: float | None
+    low: float | None
+    high: float | None
+    n_questions: int
+    n_models: int
+    n_answers: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class StandingRow:
+    """A row of models.csv: a model in a view.
+
+    `gain` is by how much its numbers are above the mean of the other models' to the same
+    questions, of which there are `n_gain`; `place` counts from 1 for the best mean of `n_models`,
+    and is None in a view that is neither good nor bad.
+    """
+
+    model: str
+    view: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    n_gain: int
+    place: int | None
+    n_models: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class DisagreementRow:
+    """A row of disagreements.csv: an answer, and the two views of it that are farthest apart.
+
+    `strength` is the difference of their places among all answers, 0 to 1; the places are shares
+    of answers that are worse in the view.
+    """
+
+    model: str
+    question: str
+    strength: float
+    best_view: str
+    best_place: float
+    worst_view: str
+    worst_place: float
+
+
+@dataclass(frozen=True)
+class ViewsFound:
+    """What was found.
+
+    Attributes
+    ----------
+    correlations : every two views. own : of each model, in its leading view of uncertainty with
+        that of the crowd, with an interval; empty where a set lacks one of them.
+    """
+
+    together: Together
+    parameters: ViewsParameters
+    correlations: tuple[CorrelationRow, ...]
+    own: tuple[CorrelationRow, ...]
+    standings: tuple[StandingRow, ...]
+
+    @cached_property
+    def disagreement(self) -> Disagreement:
+        """How far the sides of each answer are apart."""
+        return disagreement_of(self.together)
+
+
+def find_views(
+    together: Together, parameters: ViewsParameters, progress: Progress | None = None
+) -> ViewsFound:
+    """Compute everything there is to say of views."""
+    pairs = list(combinations(range(len(together.views)), 2))
+    n_draws, seed = parameters.bootstrap, parameters.seed
+    found = []
+    for done, pair in enumerate(_batches(pairs)):
+        if progress is not None:
+            progress("correlating", min(done * BATCH, len(pairs)), len(pairs))
+        found += correlations(together.values, pair, n_draws, seed)
+    rows = [
+        _row(together, pair, one, one.estimate, "") for pair, one in zip(pairs, found, strict=True)
+    ]
+    if progress is not None:
+        progress("correlating", len(pairs), len(pairs))
+    return ViewsFound(
+        together,
+        parameters,
+        tuple(rows),
+        tuple(_own(together, parameters)),
+        tuple(_standings(together, parameters)),
+    )
+
+
+# Pairs at once: they share the ranks of the draws.
+BATCH = 30
+
+
+def _batches(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    return [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
+
+
+def _row(
+    together: Together,
+    pair: tuple[int, int],
+    found: ViewCorrelation,
+    estimate: Estimate,
+    model: str,
+) -> CorrelationRow:
+    one, other = (together.views[at].name for at in pair)
+    return CorrelationRow(
+        one,
+        other,
+        model,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        found.n_models,
+        found.n_cells,
+        estimate.reason,
+    )
+
+
+def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow]:
+    """Return how each model's uncertainty goes with its distance from the crowd."""
+    crowd, sure = together.leading(Side.CROWD), together.leading(Side.UNCERTAINTY)
+    if crowd is None or sure is None:
+        return []
+    rows = []
+    for at, model in enumerate(together.models):
+        alone = together.values[[crowd, sure], at : at + 1]
+        (found,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
+        rows.append(_row(together, (crowd, sure), found, found.estimate, model))
+    return rows
+
+
+def _standings(together: Together, parameters: ViewsParameters) -> list[StandingRow]:
+    """Return every model in every view of answers, model by model."""
+    of_view = {}
+    for at, view in enumerate(together.views):
+        if view.of == "answer":
+            of_view[at] = standings(
+                together.values[at],
+                higher_is_better=view.better != "lower",
+                n_draws=parameters.bootstrap,
+                seed=parameters.seed,
+            )
+    rows = []
+    for number, model in enumerate(together.models):
+        for at, found in of_view.items():
+            one, view = found[number], together.views[at]
+            rows.append(
+                StandingRow(
+                    model,
+                    view.name,
+                    one.mean.value,
+                    one.mean.low,
+                    one.mean.high,
+                    one.mean.n,
+                    one.gain.value,
+                    one.gain.low,
+                    one.gain.high,
+                    one.gain.n,
+                    one.place if view.better else None,
+                    one.n_models,
+                    one.mean.reason,
+                )
+            )
+    return rows
+
+
+def disagreement_of(together: Together) -> Disagreement:
+    """Return how far the leading views of the sides are apart, answer by answer."""
+    sides = [together.oriented(at) for at in together.sides]
+    # Without a side nothing is known of any answer.
+    nothing = np.full((1, *together.values.shape[1:]), np.nan)
+    return disagreement(np.stack(sides) if sides else nothing)
+
+
+def disagreement_rows(together: Together, found: Disagreement) -> list[DisagreementRow]:
+    """Return the answers with two sides or more, the strongest disagreement first."""
+    names = [together.views[at].name for at in together.sides]
+    rows = []
+    for model, question in found.strongest().tolist():
+        best, worst = int(found.highest[model, question]), int(found.lowest[model, question])
+        rows.append(
+            DisagreementRow(
+                together.models[model],
+                together.questions[question],
+                float(found.strength[model, question]),
+                names[best],
+                float(found.places[best, model, question]),
+                names[worst],
+                float(found.places[worst, model, question]),
+            )
+        )
+    return rows
+
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class ViewAbout:
+    """A view, and which of the sources tells it; `leads` whether it stands for its side."""
+
+    view: View
+    source: int
+    leads: bool
+    n_answers: int
+
+
+@dataclass(frozen=True)
+class ViewsSummary(RunSummary):
+    """All views together.
+
+    Attributes
+    ----------
+    sources : where the views come from. views : those of answers and questions, in their order;
+        model_views : those of models over all questions, whose numbers are `of_models`.
+    answers : pairs of a model and a question of which a view has a number.
+    correlations, own, standings : as in `ViewsFound`.
+    repeated : rows that told again what an earlier one told.
+    """
+
+    sources: tuple[Source, ...] = ()
+    views: tuple[ViewAbout, ...] = ()
+    model_views: tuple[ViewAbout, ...] = ()
+    models: tuple[str, ...] = ()
+    questions: int = 0
+    answers: int = 0
+    correlations: tuple[CorrelationRow, ...] = ()
+    own: tuple[CorrelationRow, ...] = ()
+    standings: tuple[StandingRow, ...] = ()
+    of_models: tuple[ModelNumber, ...] = ()
+    repeated: int = 0
+    seed: int = 0
+    bootstrap: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_found(cls, found: ViewsFound) -> ViewsSummary:
+        """Return what is stored of what was found."""
+        together = found.together
+        leading = set(together.sides)
+        of_answers = np.array([view.of == "answer" for view in together.views])
+        told = together.known & of_answers[:, None, None]
+        views = tuple(
+            ViewAbout(view, source, at in leading, int(told[at].sum()))
+            for at, (view, source) in enumerate(
+                zip(together.views, together.source_of, strict=True)
+            )
+        )
+        return cls(
+            VERSION,
+            together.sources,
+            views,
+            tuple(ViewAbout(view, at, False, 0) for view, at in together.model_views),
+            together.models,
+            len(together.questions),
+            int(told.any(axis=0).sum()),
+            found.correlations,
+            found.own,
+            found.standings,
+            together.of_models,
+            together.repeated,
+            found.parameters.seed,
+            found.parameters.bootstrap,
+            versions(),
+        )
+
+    def shown_counts(self) -> dict[str, int]:
+        """Return what the page of a run shows of what went in."""
+        return {
+            "models": len(self.models),
+            "questions": self.questions,
+            "views": len(self.views),
+            "answers": self.answers,
+        }
+
+    def view(self, name: str) -> ViewAbout | None:
+        """Return a view by its name, of whatever it is."""
+        return next(
+            (one for one in (*self.views, *self.model_views) if one.view.name == name), None
+        )
+
+    def leading(self, side: Side) -> ViewAbout | None:
+        """Return the view that stands for a side; None where it has none."""
+        return next((one for one in self.views if one.leads and one.view.side == side), None)
+
+    @property
+    def dispersion(self) -> ViewAbout | None:
+        """The view of how far people disagree about questions."""
+        found = (
+            one for one in self.views if one.view.of == "question" and one.view.side == Side.CROWD
+        )
+        return next(found, None)
+
+    @property
+    def missing(self) -> list[Side]:
+        """The sides from which nothing was seen."""
+        return [side for side in Side if self.leading(side) is None]
+
+    def correlation(self, one: str, other: str) -> CorrelationRow | None:
+        """Return how two views go together over all models."""
+        wanted = {one, other}
+        return next((row for row in self.correlations if {row.view, row.other} == wanted), None)
+
+    def own_correlation(self, model: str) -> CorrelationRow | None:
+        """Return how a model's uncertainty goes with its distance from the crowd."""
+        return next((row for row in self.own if row.model == model), None)
+
+    def standing(self, model: str, view: str) -> StandingRow | None:
+        """Return where a model stands in a view."""
+        found = (row for row in self.standings if (row.model, row.view) == (model, view))
+        return next(found, None)
+
+    def number(self, model: str, view: str) -> ModelNumber | None:
+        """Return what a view of models tells of one."""
+        found = (one for one in self.of_models if (one.model, one.view) == (model, view))
+        return next(found, None)

@@ -1,0 +1,220 @@
+"""Views of models from several places, brought onto the same models and questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from evaluation.flow.view import Parted, Side, View
+from evaluation.methods.cells import Booleans, Floats
+
+Reasons = dict[tuple[int, int, int], str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where views come from.
+
+    Attributes
+    ----------
+    kind, title : name of the kind of run, and what people call it.
+    run : public id of the run, or the folder. signature : how its numbers were made.
+    """
+
+    kind: str
+    title: str
+    run: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class ModelNumber:
+    """What a view of models over all questions tells of one; a value or a reason."""
+
+    view: str
+    model: str
+    value: float | None
+    reason: str
+
+
+class NothingToldError(Exception):
+    """No source tells a number of a model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """All views on M models and Q questions.
+
+    Attributes
+    ----------
+    views : V views of answers and of questions that tell a number at all, in the order of their
+        sources. source_of : (V,) place of each one's source.
+    values : (V, M, Q) numbers, NaN for none; a view of questions has the same row for every model.
+    reasons : why a number is missing that a source has a row for, by view, model and question.
+    of_models : what views of models tell. model_views : these, with the place of their source.
+    repeated : rows for what an earlier row told already; they do not count.
+    """
+
+    sources: tuple[Source, ...]
+    views: tuple[View, ...]
+    source_of: tuple[int, ...]
+    models: tuple[str, ...]
+    questions: tuple[str, ...]
+    values: Floats
+    reasons: Reasons
+    model_views: tuple[tuple[View, int], ...] = ()
+    of_models: tuple[ModelNumber, ...] = ()
+    repeated: int = 0
+
+    @cached_property
+    def known(self) -> Booleans:
+        """(V, M, Q) whether there is a number."""
+        return ~np.isnan(self.values)
+
+    @cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """The place of each view by its name."""
+        return {view.name: at for at, view in enumerate(self.views)}
+
+    def leading(self, side: Side) -> int | None:
+        """Return the view of answers that stands for a side; None where it has none."""
+        for at, view in enumerate(self.views):
+            if view.side == side and view.of == "answer" and view.better:
+                return at
+        return None
+
+    @property
+    def dispersion(self) -> int | None:
+        """The view of how far people disagree about questions; None where nobody tells it."""
+        for at, view in enumerate(self.views):
+            if view.side == Side.CROWD and view.of == "question":
+                return at
+        return None
+
+    @property
+    def sides(self) -> list[int]:
+        """The leading views, in the order of the sides."""
+        return [at for at in map(self.leading, Side) if at is not None]
+
+    def oriented(self, view: int) -> Floats:
+        """Return (M, Q) numbers of a view, greater for better."""
+        sign = -1.0 if self.views[view].better == "lower" else 1.0
+        return np.asarray(sign * self.values[view], dtype=np.float64)
+
+    def hash(self) -> str:
+        """Return the SHA-256 of what was told, whoever told it."""
+        made = hashlib.sha256()
+        made.update(json.dumps([self.models, self.questions]).encode())
+        for view, values in zip(self.views, self.values, strict=True):
+            made.update(view.name.encode())
+            # A missing number is one NaN among many; all are the same here.
+            made.update(np.where(np.isnan(values), np.nan, values + 0.0).astype("<f8").tobytes())
+        for one in self.of_models:
+            made.update(json.dumps([one.view, one.model, one.value]).encode())
+        return made.hexdigest()
+
+
+@dataclass
+class Gathering:
+    """Takes what sources tell, and puts it together.
+
+    Attributes
+    ----------
+    questions : ids in the order in which they stand in tables; others come behind them as they are
+        told.
+    """
+
+    questions: Sequence[str] = ()
+    sources: list[Source] = field(default_factory=list)
+    _told: dict[str, dict[tuple[str, str], tuple[float | None, str]]] = field(default_factory=dict)
+    _views: dict[str, tuple[View, int]] = field(default_factory=dict)
+    _repeated: int = 0
+
+    def add(self, source: Source, told: Iterable[Parted]) -> None:
+        """Take what a source tells. Of several rows for the same the first one counts."""
+        self.sources.append(source)
+        at = len(self.sources) - 1
+        for view, (model, question, value, reason) in told:
+            cells = self._told.setdefault(view.name, {})
+            self._views.setdefault(view.name, (view, at))
+            key = (model, question)
+            if key in cells:
+                self._repeated += 1
+            else:
+                cells[key] = (value, reason)
+
+    def together(self) -> Together:
+        """Return all views. Raises `NothingToldError` where no answer of a model has a number."""
+        views = [
+            (view, at)
+            for name, (view, at) in self._views.items()
+            if view.of != "model" and any(value is not None for value, _ in self._cells(name))
+        ]
+        models = list(dict.fromkeys(self._models(views)))
+        if not models:
+            raise NothingToldError
+        told = (question for view, _ in views for _, question in self._told[view.name])
+        questions = list(dict.fromkeys(told))
+        place = {question: at for at, question in enumerate(self.questions)}
+        # Sorting keeps the order of those that no list names.
+        questions.sort(key=lambda question: place.get(question, len(place)))
+        values, reasons = self._arrays([view for view, _ in views], models, questions)
+        return Together(
+            tuple(self.sources),
+            tuple(view for view, _ in views),
+            tuple(at for _, at in views),
+            tuple(models),
+            tuple(questions),
+            values,
+            reasons,
+            *self._of_models(models),
+            self._repeated,
+        )
+
+    def _cells(self, name: str) -> Iterable[tuple[float | None, str]]:
+        return self._told[name].values()
+
+    def _models(self, views: Sequence[tuple[View, int]]) -> Iterator[str]:
+        """Yield the models with a number of an answer, view by view."""
+        for view, _ in views:
+            if view.of == "answer":
+                for (model, _), (value, _) in self._told[view.name].items():
+                    if value is not None:
+                        yield model
+
+    def _arrays(
+        self, views: Sequence[View], models: Sequence[str], questions: Sequence[str]
+    ) -> tuple[Floats, Reasons]:
+        row = {model: at for at, model in enumerate(models)}
+        column = {question: at for at, question in enumerate(questions)}
+        values = np.full((len(views), len(models), len(questions)), np.nan)
+        reasons: Reasons = {}
+        for at, view in enumerate(views):
+            for (model, question), (value, reason) in self._told[view.name].items():
+                if view.of == "question":
+                    if value is not None:
+                        values[at, :, column[question]] = value
+                elif model in row:
+                    if value is not None:
+                        values[at, row[model], column[question]] = value
+                    else:
+                        reasons[at, row[model], column[question]] = reason
+        return values, reasons
+
+    def _of_models(
+        self, models: Sequence[str]
+    ) -> tuple[tuple[tuple[View, int], ...], tuple[ModelNumber, ...]]:
+        views = [(view, at) for view, at in self._views.values() if view.of == "model"]
+        known = set(models)
+        numbers = [
+            ModelNumber(view.name, model, value, reason)
+            for view, _ in views
+            for (model, _), (value, reason) in self._told[view.name].items()
+            if model in known
+        ]
+        return tuple(views), tuple(numbers)

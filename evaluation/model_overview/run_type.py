@@ -1,0 +1,27 @@
+"""Model overview: crowd score, uncertainty, robustness and answerability of each model."""
+
+from evaluation.kinds.kind import Kind
+
+VIEWS = Kind(
+    name="views",
+    title="Model overview",
+    words="Combines the results of other runs for each model and question: crowd score, "
+    "uncertainty, robustness, answerability; and shows where they disagree.",
+    options="evaluation.model_overview.options.ViewsParameters",
+    run="evaluation.model_overview.sources.look_at_all",
+    summary="evaluation.model_overview.run.findings.ViewsSummary",
+    tables={
+        "views": "evaluation.model_overview.report.views_table",
+        "correlations": "evaluation.model_overview.report.correlations_table",
+        "models": "evaluation.model_overview.report.models_table",
+        "disagreements": "evaluation.model_overview.report.disagreements_table",
+    },
+    charts="evaluation.model_overview.charts.CHARTS",
+    report="evaluation.model_overview.report.views_report",
+    text="evaluation.model_overview.commands.report_of_run",
+    pages="evaluation.model_overview.views.PAGES",
+    needs_answers=False,
+    check="evaluation.model_overview.sources.problems_at_start",
+    evaluate="evaluation.model_overview.arguments.EVALUATE",
+    action="Model overview",
+)

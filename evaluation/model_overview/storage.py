@@ -1,0 +1,164 @@
+"""All views over a question set: the runs that they are read from, the run, and what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from annotations.models import QuestionSetVersion
+from evaluation.flow.view import Parted
+from evaluation.methods.cells import Floats
+from evaluation.model_overview.options import ViewsParameters
+from evaluation.model_overview.run.findings import ViewsSummary, find_views
+from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source, Together
+from evaluation.models import Run, RunData
+from evaluation.options import signed
+from evaluation.options.parameters import SHORT
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+
+# The name of the numbers among a run's data.
+CELLS = "views"
+# Runs of a kind that are looked at, the newest ones.
+MOST_RUNS = 8
+
+
+@dataclass(frozen=True)
+class Teller:
+    """A kind of run with views.
+
+    Attributes
+    ----------
+    told : what a run that is done tells. merging : names of the views that several runs may tell,
+        each of its models.
+    """
+
+    kind: str
+    title: str
+    told: Callable[[Run], Iterator[Parted]]
+    merging: frozenset[str]
+
+
+def look(turn: Turn, tellers: Iterable[Teller]) -> None:
+    """Put together what the runs of the version of a claimed run told, and end it."""
+    run = Run.objects.select_related("version").get(pk=turn.run_id)
+    parameters = parameters_of(run)
+    try:
+        together = gathered(run.version, tellers, turn)
+    except NothingToldError:
+        raise RunInputError("run.nothing_to_view") from None
+    found = find_views(together, parameters, turn.report)
+    input_hash = together.hash()
+    with turn.fenced():
+        turn.keep(CELLS, _stored(together))
+        turn.end(
+            Ending(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(found))
+        )
+
+
+def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
+    """Return the newest runs of each kind over a version that are done, by one query."""
+    found: dict[str, list[Run]] = {kind: [] for kind in kinds}
+    done = Run.objects.filter(version=version, kind__in=list(found), state=Run.State.DONE)
+    for run in done.select_related("version").order_by("-pk"):
+        if len(found[run.kind]) < MOST_RUNS:
+            found[run.kind].append(run)
+    return {kind: runs for kind, runs in found.items() if runs}
+
+
+def gathered(
+    version: QuestionSetVersion, tellers: Iterable[Teller], turn: Turn | None = None
+) -> Together:
+    """Return all views of a version. Raises `NothingToldError`.
+
+    The newest run of a kind counts; older ones, for models that no newer one tells of.
+    """
+    ids = version.questions.graded().order_by("position", "pk")
+    gathering = Gathering(list(ids.values_list("external_id", flat=True)))
+    known = {teller.kind: teller for teller in tellers}
+    by_kind = runs_that_tell(version, known)
+    total, done = sum(map(len, by_kind.values())), 0
+    for kind, teller in known.items():
+        seen: set[str] = set()
+        nobody: tuple[Source, list[Parted]] | None = None
+        for run in by_kind.get(kind, []):
+            if turn is not None:
+                turn.report("loading", done, total)
+            done += 1
+            told = teller.told(run)
+            new = list(_only_new(told, seen, teller.merging) if seen else told)
+            source = Source(kind, teller.title, str(run.public_id), run.signature)
+            models = {one.told.model for one in new if one.told.value is not None} - {""}
+            if models:
+                seen |= models
+                gathering.add(source, new)
+            elif nobody is None:
+                nobody = source, new
+        # A grading without models still tells how far people disagree.
+        if not seen and nobody is not None:
+            gathering.add(*nobody)
+    return gathering.together()
+
+
+def _only_new(told: Iterable[Parted], seen: set[str], merging: frozenset[str]) -> Iterator[Parted]:
+    """Yield what an older run tells of models that no newer one knows."""
+    for one in told:
+        name = one.view.name.partition(":")[0]
+        if name in merging and one.told.model and one.told.model not in seen:
+            yield one
+
+
+def parameters_of(run: Run) -> ViewsParameters:
+    """Return the parameters of a run; what an older run did not store has its default."""
+    stored: dict[str, Any] = run.parameters
+    try:
+        return ViewsParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def _signature(parameters: ViewsParameters, input_hash: str) -> str:
+    parts = {
+        **signed(parameters),
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join(["views", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _stored(together: Together) -> dict[str, Any]:
+    """Return the numbers as JSON; what is told of a question stands there once."""
+    return {
+        "questions": together.questions,
+        "values": [
+            _plain(values[:1] if view.of == "question" else values)
+            for view, values in zip(together.views, together.values, strict=True)
+        ],
+        "reasons": [[*place, reason] for place, reason in together.reasons.items()],
+    }
+
+
+def _plain(values: Floats) -> list[list[float | None]]:
+    return [[None if np.isnan(one) else one for one in row] for row in values.tolist()]
+
+
+def together_of(run: Run, summary: ViewsSummary) -> Together:
+    """Return the numbers of a run that is done, by one query."""
+    stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
+    shape = (len(summary.models), len(stored["questions"]))
+    values = [np.broadcast_to(np.array(rows, dtype=np.float64), shape) for rows in stored["values"]]
+    return Together(
+        summary.sources,
+        tuple(one.view for one in summary.views),
+        tuple(one.source for one in summary.views),
+        summary.models,
+        tuple(stored["questions"]),
+        np.stack(values),
+        {(view, model, at): reason for view, model, at, reason in stored["reasons"]},
+        tuple((one.view, one.source) for one in summary.model_views),
+        summary.of_models,
+        summary.repeated,
+    )

@@ -1,0 +1,161 @@
+"""Arguments and help of ``evaluate multiqa`` and ``study multiqa``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evaluation.kinds.answer_files import add_keep_thinking
+from evaluation.kinds.kind import Evaluation, Study
+from evaluation.multiqa.files.field_mapping import READY
+from evaluation.multiqa.files.reading import STANDARD_COLUMNS, MultiqaColumns
+from evaluation.words.console import at_least, number_from_zero
+
+EVALUATE_EPILOG = """\
+SPEC is minilm (default), sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char;
+it is needed for items whose matcher is cosine only.
+
+ITEMS has the columns item, kind (extractive, choice, free), dataset, context, question, choices
+(a JSON list), answers (a JSON list of accepted ones; of a choice all of them have to be named) and
+matcher (choice, exact, levenshtein, cosine). FILE has system, item, variant (0 is the original
+wording), variant_text, reply and status.
+
+Written into DIR: metrics.csv, items.csv, summary.json; see platform/docs/data-formats.md, Studies.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of files, columns, the mapping and the crowd."""
+    add = parser.add_argument
+    add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
+    add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
+    add_keep_thinking(parser)
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
+    add_columns(parser)
+    add_mapping(parser)
+    add_crowd(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for renamed columns."""
+    parser.add_argument(
+        "--columns",
+        type=_parse_columns,
+        default=STANDARD_COLUMNS,
+        metavar="item=NAME,question=NAME,...",
+        help="how the columns are called in your files, where they are called otherwise",
+    )
+
+
+def add_mapping(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for files of other benchmarks."""
+    parser.add_argument(
+        "--mapping",
+        metavar="NAME|FILE.json",
+        help=f"ITEMS are records as published: {', '.join(READY)}, or a mapping of your own",
+    )
+
+
+def add_crowd(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for workers' answers."""
+    parser.add_argument(
+        "--crowd",
+        type=Path,
+        metavar="FILE",
+        help="people's answers to the items (worker, question, answer): replies are measured by "
+        "their consensus too, and need no accepted answer for that",
+    )
+
+
+def _parse_columns(text: str) -> MultiqaColumns:
+    """Parse the argument; an invalid one is an error of argparse."""
+    try:
+        return MultiqaColumns.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+EVALUATE = Evaluation(
+    help="robustness of replies to reworded questions (MultiQ&A)",
+    description="Evaluate replies to questions and to rewordings of them.",
+    epilog=EVALUATE_EPILOG,
+    add_arguments=add_evaluate_arguments,
+    run="evaluation.multiqa.commands.evaluate",
+)
+
+
+STUDY_EPILOG = """\
+Each question is reworded in one call (temperature 1.0, up to 2 more where too few are kept), every
+wording is asked in a conversation of its own, and the replies are evaluated as evaluate multiqa
+does. A rewording with other numbers or names, or of another meaning, is dropped and counted. ITEMS
+is as for evaluate multiqa, with a question in every row.
+
+Written into DIR: replies.csv, rewordings.csv, metrics.csv, items.csv, summary.json, and
+requests.jsonl with every request. Several systems: a folder each.
+"""
+
+
+def add_study_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the study without its options and those of asking."""
+    add = parser.add_argument
+    add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
+    add_columns(parser)
+    add_mapping(parser)
+    add_crowd(parser)
+    add(
+        "--rewordings",
+        type=at_least(0),
+        default=5,
+        metavar="N",
+        help="of each question (%(default)s)",
+    )
+    add(
+        "--variants",
+        type=Path,
+        metavar="FILE",
+        help="wordings that were typed, dialects for instance, in place of a rewriter: item and "
+        "variant_text, a row each",
+    )
+    add("--rewriter", metavar="SPEC", help="another model that rewords (default: --model)")
+    add(
+        "--rewriter-tokens",
+        type=at_least(1),
+        default=512,
+        metavar="N",
+        help="longest reply of the rewriter (%(default)s)",
+    )
+    add(
+        "--rewriter-key-variable",
+        metavar="NAME",
+        help="environment variable with the rewriter's key (default: that of --key-variable)",
+    )
+    add(
+        "--meaning",
+        type=number_from_zero(1),
+        default=0.8,
+        metavar="X",
+        help="least cosine of a rewording to its question, 0 for any (%(default)g)",
+    )
+    add(
+        "--nli",
+        metavar="NAME",
+        help="a cross-encoder for entailment: question and rewording have to entail each other",
+    )
+    add(
+        "--entailment",
+        type=number_from_zero(1),
+        default=0.5,
+        metavar="X",
+        help="with --nli: least probability, both ways (%(default)g)",
+    )
+
+
+STUDY = Study(
+    help="reword questions, ask a model every wording, and evaluate its replies (MultiQ&A)",
+    description="Ask a model questions in several wordings, and tell how robust its replies are.",
+    epilog=STUDY_EPILOG,
+    add_arguments=add_study_arguments,
+    run="evaluation.multiqa.commands.run_study",
+)

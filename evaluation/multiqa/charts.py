@@ -1,0 +1,121 @@
+"""Charts of MultiQ&A: four metrics of each model with their intervals on one scale."""
+
+from __future__ import annotations
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Look, Row, draw_axis, draw_rows
+from evaluation.charts.scales import Scale, around, three_digits
+from evaluation.charts.scales import interval as interval_of
+from evaluation.charts.svg import Drawing
+from evaluation.multiqa.report import MultiqaReport, NumberRow, NumberShown
+
+# Models in a chart; more would leave no room for their names.
+MOST_MODELS = 15
+# Rows of each model: label and look, by metric.
+ACCURACY_ROWS: dict[str, tuple[str, Look]] = {
+    "worst_case": ("worst case", ""),
+    "plurality": ("plurality", "-model"),
+    "accuracy": ("original", "-model"),
+    "best_case": ("best case", ""),
+}
+CROWD_ROWS: dict[str, tuple[str, Look]] = {
+    "crowd_worst": ("worst wording", ""),
+    "crowd_score": ("all wordings", "-model"),
+    "crowd_score_original": ("original", "-model"),
+    "crowd_best": ("best wording", ""),
+}
+
+
+def build_accuracy_chart(report: MultiqaReport) -> Chart | None:
+    """Return the chart of accuracy over wordings; None without accepted answers."""
+    return _build_chart(
+        report,
+        report.numbers,
+        ACCURACY_ROWS,
+        "robustness",
+        "Accuracy over wordings: worst case, plurality, original, best case",
+        "Each model has four rows. Dots: share of questions that are right in every wording (worst "
+        "case) and in at least one (best case); the farther apart they are, the more the answers "
+        "depend on the wording. Diamonds: plurality accuracy and accuracy in the original wording. "
+        "Lines are 95% intervals over questions; the thin mark is the chance level.",
+        "share of questions",
+    )
+
+
+def build_crowd_chart(report: MultiqaReport) -> Chart | None:
+    """Return the chart of the crowd score; None without workers' answers."""
+    return _build_chart(
+        report,
+        report.crowd,
+        CROWD_ROWS,
+        "nearness",
+        "Crowd score in the worst, in all, and in the best wording",
+        "Each model has four rows: mean similarity of its replies to the workers' exemplary "
+        "answers (95% intervals over questions). Dots: the least and the most similar reply to a "
+        "question; the farther apart they are, the more the score depends on the wording.",
+        "crowd score",
+    )
+
+
+def _build_chart(
+    report: MultiqaReport,
+    table: tuple[NumberRow, ...],
+    metrics: dict[str, tuple[str, Look]],
+    name: str,
+    title: str,
+    explanation: str,
+    axis: str,
+) -> Chart | None:
+    """Return a chart with one row for each model and metric; None without values."""
+    by_metric = {row.name: row for row in table if row.name in metrics}
+    rows: list[tuple[Row, NumberShown]] = []
+    for index, system in enumerate(report.systems[:MOST_MODELS]):
+        for metric, (label, look) in metrics.items():
+            cell = by_metric[metric].of[index] if metric in by_metric else None
+            if cell is not None and cell.value is not None:
+                row = Row(
+                    f"{system}: {label}",
+                    cell.value,
+                    cell.low,
+                    cell.high,
+                    _format_tooltip(system, label, cell),
+                    look=look,
+                )
+                rows.append((row, cell))
+    if not rows:
+        return None
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row, _ in rows])
+        drawing = Drawing(width, layout.height, title, f"{len(rows)} numbers")
+        # Accuracies have the whole scale, so that charts of two runs can be compared.
+        if name == "nearness":
+            scale = _build_scale(rows, layout)
+        else:
+            scale = Scale(0, 1, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, axis)
+        for index, (_, cell) in enumerate(rows):
+            if cell.chance is not None:
+                x, y = scale(cell.chance), layout.y(index)
+                drawing.line(x, y - 6, x, y + 6, "faint-line")
+        draw_rows(drawing, layout, scale, [row for row, _ in rows])
+        return drawing
+
+    more = len(report.systems) - MOST_MODELS
+    note = f"The first {MOST_MODELS} models are shown." if more > 0 else ""
+    return Chart(name=name, title=title, explanation=explanation, draw=draw, note=note)
+
+
+def _build_scale(rows: list[tuple[Row, NumberShown]], layout: Layout) -> Scale:
+    """Return a scale that covers all values and intervals."""
+    values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
+    return around(values, layout.left, layout.right)
+
+
+def _format_tooltip(system: str, label: str, cell: NumberShown) -> str:
+    lines = [f"{system}: {label}", three_digits(cell.value)]
+    if cell.low is not None:
+        lines.append(f"95% interval {interval_of(cell.low, cell.high)}")
+    if cell.chance is not None:
+        lines.append(f"chance level {three_digits(cell.chance)}")
+    return "\n".join([*lines, f"{cell.n:,} questions"])

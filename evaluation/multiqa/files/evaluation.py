@@ -1,0 +1,329 @@
+"""Evaluate a file of replies and write the tables: ``manage.py evaluate multiqa``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import OutputFolder, read_answers
+from annotations.exchange.writing.folder import csv_line
+from evaluation.consensus.inputs import Answers
+from evaluation.files.metrics import (
+    FILES,
+    ITEMS,
+    SUMMARY,
+    refuse_to_replace,
+    study_summary,
+    write_metrics,
+    write_table,
+)
+from evaluation.files.problem_messages import file_error
+from evaluation.flow.metrics import Exclusions, group_name
+from evaluation.methods.undefined import or_none
+from evaluation.multiqa.files.field_mapping import FieldMapping
+from evaluation.multiqa.files.mapping import read_mapped
+from evaluation.multiqa.files.reading import (
+    STANDARD_COLUMNS,
+    ItemsFile,
+    MultiqaColumns,
+    read_items,
+    read_replies,
+)
+from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
+from evaluation.multiqa.methods.panel import ITEM_METRICS, ItemMetrics
+from evaluation.multiqa.options import MultiqaParameters
+from evaluation.multiqa.run.evaluation import (
+    CrowdResult,
+    MultiqaEvaluation,
+    SystemResult,
+    evaluate,
+    score_by_crowd,
+)
+from evaluation.multiqa.run.result_tables import CROWD, ITEM_COLUMNS
+from evaluation.options import TERMINAL
+from evaluation.texts.items import MultiqaItem
+
+Ints = NDArray[np.int64]
+
+
+def format_item_metric_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
+    """Yield the lines of metrics.csv of every item.
+
+    `n` of a line is the item's number of replies.
+    """
+    items = evaluation.judgement.items
+    groups = {
+        number: csv_line((group_name("item", item.item),)) for number, item in enumerate(items)
+    }
+    for result in evaluation.systems:
+        replies, metrics = result.judged.replies, result.overall.profile_metrics
+        system = csv_line((replies.system,))
+        # Millions of items have a few thousand profiles, so the rest of a line is formatted once
+        # for each profile.
+        endings = [
+            _format_line_endings(metrics, profile) for profile in range(len(metrics.votes.mode))
+        ]
+        numbers = replies.items.tolist()
+        for number, profile in zip(numbers, result.overall.profiles.tolist(), strict=True):
+            begin = f"{system},{groups[number]},"
+            yield "".join([f"{begin}{ending}" for ending in endings[profile]])
+
+
+def _format_line_endings(metrics: ItemMetrics, profile: int) -> list[str]:
+    """Return the lines of metrics.csv of a profile, without system and group."""
+    n = int(metrics.n_replies[profile])
+    return [
+        csv_line((name, value, None, None, n, metrics.find_reason(name, profile))) + "\n"
+        for name in ITEM_METRICS
+        for value in (or_none(float(metrics.values[name][profile])),)
+    ]
+
+
+def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
+    """Yield the lines of items.csv: the header, then the items of each system in their order."""
+    yield csv_line(ITEM_COLUMNS) + "\n"
+    items = evaluation.judgement.items
+    for result in evaluation.systems:
+        replies, panel = result.judged.replies, result.judged.panel
+        votes, profiles = result.overall.profile_metrics.votes, result.overall.profiles
+        counts = np.stack(
+            [
+                (replies.statuses != NO_REPLY).sum(axis=1),
+                votes.n_votes[profiles],
+                np.isin(replies.statuses, REFUSED).sum(axis=1),
+                (replies.statuses == EMPTY).sum(axis=1),
+            ],
+            axis=1,
+        ).tolist()
+        metric_cells = [csv_line(row) for row in _list_metric_cells(result)]
+        mode = votes.mode[profiles]
+        rows = np.arange(len(mode))
+        columns = panel.representatives[rows, np.maximum(mode, 0)]
+        modal_texts = np.where(mode >= 0, replies.texts[rows, columns], NO_REPLY)
+        system = csv_line((replies.system,))
+        find_text = evaluation.judgement.find_text
+        for number, item_counts, profile, original, modal in zip(
+            replies.items.tolist(),
+            counts,
+            profiles.tolist(),
+            replies.texts[:, 0].tolist(),
+            modal_texts.tolist(),
+            strict=True,
+        ):
+            item = items[number]
+            names = csv_line((item.item, item.kind, item.dataset, item.matcher))
+            n = ",".join(map(str, item_counts))
+            texts = csv_line((find_text(original), find_text(modal)))
+            yield f"{system},{names},{n},{metric_cells[profile]},{texts}\n"
+
+
+def _list_metric_cells(result: SystemResult) -> Sequence[tuple[float | None, ...]]:
+    """Return the metrics of each profile of items, in the order of `ITEM_METRICS`."""
+    values = result.overall.profile_metrics.values
+    table = np.stack([values[name] for name in ITEM_METRICS], axis=1)
+    return [tuple(or_none(value) for value in row) for row in table]
+
+
+def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
+    """Return the comparisons of systems as entries of summary.json."""
+    return [
+        {
+            "metric": name,
+            "system_a": pair.model_a,
+            "system_b": pair.model_b,
+            "difference": pair.difference,
+            "low": pair.low,
+            "high": pair.high,
+            "p_value": pair.p_value,
+            "adjusted_p_value": pair.adjusted_p_value,
+            "smallest_detectable": pair.smallest_detectable,
+            "n": pair.n,
+            "reason": pair.reason,
+            "test": pair.test,
+        }
+        for name, pair in evaluation.comparisons
+    ]
+
+
+Progress = Callable[[str, int, int], None]
+
+NAME = "multiqa"
+UNKNOWN_QUESTION = "crowd_answer_to_unknown_item"
+
+
+@dataclass(frozen=True)
+class MultiqaRequest:
+    """Arguments of ``evaluate multiqa``: input files, parameters and the output folder."""
+
+    items: Path
+    replies: Path
+    parameters: MultiqaParameters
+    output: Path
+    columns: MultiqaColumns = STANDARD_COLUMNS
+    mapping: FieldMapping | None = None
+    crowd: Path | None = None
+    keep_thinking: bool = False
+
+
+@dataclass(frozen=True)
+class FileEvaluation:
+    """Result of an evaluation with counts of the input files, and warnings as sentences."""
+
+    result: MultiqaEvaluation
+    counts: Mapping[str, int]
+    warnings: list[str]
+
+
+def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) -> FileEvaluation:
+    """Evaluate the files and write the tables; on an error nothing is written.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or has invalid rows.
+    BackendError
+        Free texts cannot be embedded.
+    """
+    inputs = (request.items, request.replies, request.crowd)
+    refuse_to_replace(request.output, (*FILES, CROWD.file), inputs)
+    with OutputFolder(request.output) as folder:
+        items = load_items(request.items, request.columns, request.mapping)
+        left_out = Exclusions()
+        replies = read_replies(
+            request.replies, items.items, left_out, request.columns, request.keep_thinking
+        )
+        hashes = {"items": items.sha256, "replies": replies.sha256}
+        crowd = None
+        if request.crowd is not None:
+            answers, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+            crowd = score_by_crowd(
+                items.items, replies.replies, answers, request.parameters, progress
+            )
+        result = evaluate(items.items, replies.replies, request.parameters, left_out, progress)
+        counts = {
+            **_count_items(items),
+            "reply_rows": replies.n_rows,
+            **_count_replies(result),
+        }
+        warnings = [*items.warnings, *replies.warnings]
+        return write_tables(folder, result, counts, hashes, warnings, crowd=crowd)
+
+
+def load_items(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
+    """Read a file of items, with a mapping a file of another benchmark. Raises `InputError`."""
+    return read_items(path, columns) if mapping is None else read_mapped(path, mapping)
+
+
+def write_tables(
+    folder: OutputFolder,
+    result: MultiqaEvaluation,
+    counts: Mapping[str, int],
+    hashes: Mapping[str, str],
+    warnings: list[str],
+    more: Mapping[str, Any] | None = None,
+    crowd: CrowdResult | None = None,
+) -> FileEvaluation:
+    """Write metrics.csv, items.csv and summary.json, and with a crowd crowd.csv.
+
+    Parameters
+    ----------
+    counts : of rows, items and replies, for the summary.
+    hashes : SHA-256 of each input file, by its role.
+    warnings : of the input files.
+    more : further entries of summary.json.
+    crowd : crowd scores; their metrics are added to metrics.csv.
+    """
+    messages = [*result.judgement.warnings, *(crowd.warnings if crowd else ())]
+    sentences = [*warnings, *dict.fromkeys(TERMINAL.all_said(messages))]
+    if crowd is not None:
+        result.rows += crowd.rows
+        counts = {**counts, **crowd.counts}
+        write_table(folder, CROWD, crowd.items)
+    write_metrics(folder, result.rows, format_item_metric_lines(result))
+    folder.write_lines(ITEMS, format_item_lines(result))
+    summary = study_summary(
+        NAME,
+        result.parameters,
+        hashes,
+        counts,
+        result.judgement.left_out,
+        made=_list_signature_parts(result, crowd),
+        warnings=sentences,
+        more={
+            "systems": [system.judged.replies.system for system in result.systems],
+            "embedding": result.judgement.info and result.judgement.info.as_dict(),
+            **_summarize_reranking(result),
+            "wrong_by_form": result.judgement.listed.as_list(),
+            "left_out_of_metrics": result.list_left_out(),
+            "comparisons": list_comparisons(result),
+            **(more or {}),
+        },
+    )
+    folder.write_json(SUMMARY, summary)
+    return FileEvaluation(result, counts, sentences)
+
+
+def _count_items(items: ItemsFile) -> dict[str, int]:
+    """Return the counts of a file of items, as entries of summary.json."""
+    return {
+        "item_rows": items.n_rows,
+        "repeated_item_rows": items.n_repeated,
+        "items": len(items.items),
+    }
+
+
+def _count_replies(result: MultiqaEvaluation) -> dict[str, int]:
+    """Return the number of counted replies and of systems, as entries of summary.json."""
+    counted = sum(int((system.judged.replies.statuses >= 0).sum()) for system in result.systems)
+    return {"replies": counted, "systems": len(result.systems)}
+
+
+def _list_signature_parts(result: MultiqaEvaluation, crowd: CrowdResult | None) -> dict[str, str]:
+    """Return the parts of the signature about embedding and re-ranking."""
+    info = result.judgement.info
+    if info is None and crowd is not None:
+        info = crowd.info
+    if info is None:
+        return {"embedder": "none", "precision": "none"}
+    reranking = result.judgement.reranking
+    return {
+        "embedder": info.model,
+        "revision": info.revision,
+        "precision": info.precision,
+        **(reranking.list_signature_parts() if reranking else {}),
+    }
+
+
+def _summarize_reranking(result: MultiqaEvaluation) -> dict[str, Any]:
+    """Return the entry of summary.json about re-ranking; {} without a re-ranker."""
+    reranking = result.judgement.reranking
+    return {} if reranking is None else {"reranking": reranking.as_dict()}
+
+
+def read_crowd(
+    path: Path, items: Sequence[MultiqaItem], left_out: Exclusions
+) -> tuple[Answers, str]:
+    """Read workers' answers to the items (worker, question, answer); return them and the hash.
+
+    Answers to other questions are added to `left_out`. Raises `InputError` if the file cannot be
+    read or no answer with a text is to an item.
+    """
+    file = read_answers(path)
+    known = {item.item for item in items}
+    records = []
+    for record in file.records:
+        if record.question in known:
+            records.append(record)
+        else:
+            left_out.add(UNKNOWN_QUESTION, {"item": record.question, "line": record.line})
+    if not any(record.text for record in records):
+        raise file_error(file.name, "answers_to_others")
+    return Answers.of(
+        (record.row, record.worker, record.question, record.text, record.is_rejected)
+        for record in records
+    ), file.sha256

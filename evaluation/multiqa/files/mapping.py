@@ -1,0 +1,490 @@
+"""Convert records of other benchmarks to items; ready mappings are in `field_mapping`.
+
+A path leads through a record by keys, "question.stem". "*" takes all entries of a list, or all
+values of an object. "^" is the object that contains the record, "^^" the object around that one.
+"A,B,C" takes several values in this order. Of alternative paths the first that exists counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import InputError
+from annotations.exchange.ids import clean_id
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.source import source_of
+from evaluation.files.problem_messages import file_error, note_problem
+from evaluation.multiqa.files.field_mapping import AnswerForm, FieldMapping, Paths
+from evaluation.multiqa.files.reading import Fault, ItemsFile, build_item
+from evaluation.multiqa.items import LETTERS
+from evaluation.texts.items import CHOICE, MultiqaItem
+
+# None is a value that a record may hold.
+MISSING = object()
+YES = frozenset({"1", "1.0", "true", "yes"})
+NO = frozenset({"0", "0.0", "false", "no"})
+# Keys of an option that is an object, the likelier ones first.
+OPTION_TEXTS = ("value", "text", "option_text", "content", "option", "choice", "answer")
+OPTION_LABELS = ("key", "label", "id", "letter", "option_id", "idx", "index")
+# Keys that the Hugging Face rows API adds around a record.
+ROW_KEYS = frozenset({"row", "row_idx", "truncated_cells"})
+MOST_REASONS = 10
+ACCEPTED = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+
+
+class _UnreadableOptionsError(ValueError):
+    """Options are objects without a known key for the text."""
+
+
+def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
+    """Read the items of a file of records of another benchmark.
+
+    Unanswerable records become items without an accepted answer, which metrics leave out. Invalid
+    records are left out and counted by reason in the warnings: no question, an answer that is not
+    among the choices or neither yes nor no, an id of another item.
+
+    Parameters
+    ----------
+    most : read only the first records; None reads all.
+
+    Raises
+    ------
+    InputError : the file cannot be read, or every record is invalid.
+    """
+    origin = source_of(path)
+    problems = Problems(origin.name)
+    items: dict[str, tuple[MultiqaItem, int]] = {}
+    invalid = _InvalidRecords()
+    n_rows = n_repeated = 0
+    for line, wrapped, parents in islice(_read_records(path, mapping), most):
+        n_rows += 1
+        faults: list[Fault] = []
+        record = _unwrap_row(wrapped, faults)
+        cells = {} if faults else _build_cells(record, parents, mapping, n_rows, faults)
+        item = build_item(cells, faults) if not faults else None
+        if item is not None and not faults:
+            first, first_line = items.setdefault(item.item, (item, line))
+            if first is item:
+                continue
+            if first == item:
+                n_repeated += 1
+                continue
+            repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
+            # Problems are raised only if no record is valid; else the warnings count them.
+            note_problem(problems, line, None, "record_repeats_item", **repeats)
+            invalid.add(line, f"item {item.item[:60]} stands already in line {first_line}")
+            continue
+        reasons = [fault.build_problem(problems.file, line) for fault in faults]
+        invalid.add(line, reasons[0].reason)
+        for fault in faults:
+            problems.extend([fault.build_problem(problems.file, line, f"record {n_rows}: ")])
+    if not n_rows:
+        looked = ", ".join(mapping.records)
+        note_problem(problems, None, None, "no_records", looked=looked)
+    if not items:
+        problems.raise_if_any()
+    pairs = list(items.values())
+    return ItemsFile(
+        origin.name,
+        origin.digest(),
+        n_rows,
+        n_repeated,
+        invalid.list_warnings(n_rows),
+        [item for item, _ in pairs],
+        [line for _, line in pairs],
+    )
+
+
+class _InvalidRecords:
+    """Counts invalid records by reason, each with the line of its first record."""
+
+    def __init__(self) -> None:
+        self._by_reason: dict[str, tuple[int, int]] = {}
+
+    def add(self, line: int, reason: str) -> None:
+        """Count a record."""
+        count, first = self._by_reason.get(reason, (0, line))
+        self._by_reason[reason] = (count + 1, first)
+
+    def list_warnings(self, n_rows: int) -> list[str]:
+        """Return a sentence for each of the most frequent reasons, and one for all others."""
+        counted = sorted(self._by_reason.items(), key=lambda entry: (-entry[1][0], entry[1][1]))
+        warnings = [
+            _format_warning("records_left_out", count=count, total=n_rows, reason=reason, line=line)
+            for reason, (count, line) in counted[:MOST_REASONS]
+        ]
+        if others := counted[MOST_REASONS:]:
+            count, line = sum(n for _, (n, _) in others), min(first for _, (_, first) in others)
+            more = f"{len(others):,} other reasons"
+            warnings.append(
+                _format_warning(
+                    "records_left_out", count=count, total=n_rows, reason=more, line=line
+                )
+            )
+        return warnings
+
+
+def _format_warning(code: str, **values: object) -> str:
+    """Return the sentence of a code of `PROBLEM_MESSAGES`."""
+    return f"{PROBLEM_MESSAGES[code].texts(values)[0]}."
+
+
+def _unwrap_row(record: Any, faults: list[Fault]) -> Any:
+    """Return the record inside an entry of the Hugging Face rows API, or the record itself.
+
+    A value that is no object, or a record with truncated cells, is added to `faults`.
+    """
+    if not isinstance(record, dict):
+        faults.append(Fault("", "record_no_object"))
+        return {}
+    row = record.get("row")
+    if not isinstance(row, dict) or not set(record) <= ROW_KEYS:
+        return record
+    if cut := record.get("truncated_cells"):
+        cells = ", ".join(map(str, cut)) if isinstance(cut, list) else str(cut)
+        faults.append(Fault("", "record_cut", {"cells": cells[:60]}))
+    return row
+
+
+def _read_records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
+    """Yield each record with its line (in JSON its number) and its parent objects.
+
+    The nearest parent comes first. Raises `InputError`.
+    """
+    origin = source_of(path)
+    kind = origin.suffix
+    if kind not in ACCEPTED:
+        raise InputError.single(
+            origin.name,
+            f"the ending {kind or '(none)'} is not among {', '.join(ACCEPTED)}",
+            "Records of workbooks and of tables of ours need no mapping.",
+        )
+    source = open_text(origin)
+    if kind in (".csv", ".tsv"):
+        yield from _read_table_rows(source.lines(""), "\t" if kind == ".tsv" else ",", mapping)
+        return
+    if kind == ".json":
+        document = _parse_json("".join(source.lines("")), origin.name, None)
+        yield from _find_records(document, mapping.records)
+        return
+    for number, line in enumerate(source.lines("\n"), 1):
+        if line.strip():
+            yield number, _parse_json(line, origin.name, number), ()
+
+
+def _find_records(document: Any, paths: Paths) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
+    """Yield the records of the first path that leads to an object."""
+    if isinstance(document, dict) and _is_rows_api(document.get("rows")):
+        document = document["rows"]
+    for path in paths:
+        values = list(_follow_path(document, path.split("."), ()))
+        if not any(isinstance(record, dict) for record, _ in values):
+            continue
+        # In a list every entry counts as a record, so that an invalid one is reported. In an
+        # object "*" also matches values such as a version, which are no records.
+        is_list = isinstance(document, list) and path == "*"
+        records = values if is_list else [each for each in values if isinstance(each[0], dict)]
+        for number, (record, parents) in enumerate(records, 1):
+            yield number, record, parents
+        return
+
+
+def _is_rows_api(rows: Any) -> bool:
+    """Return whether a value is the list of rows of the Hugging Face rows API."""
+    return isinstance(rows, list) and any(isinstance(row, dict) and "row" in row for row in rows)
+
+
+def _parse_json(text: str, name: str, line: int | None) -> Any:
+    """Return a parsed document or, with a line number, a parsed line. Raises `InputError`."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        number = getattr(error, "lineno", None) if line is None else line
+        cause, column = getattr(error, "msg", error), getattr(error, "colno", None)
+        raise file_error(name, "record_of_json", line=number, column=column, cause=cause) from error
+    except RecursionError as error:
+        raise InputError.single(name, "the JSON is nested too deeply", line=line) from error
+
+
+def _read_table_rows(
+    lines: Iterator[str], delimiter: str, mapping: FieldMapping
+) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
+    """Yield each row of a CSV or TSV file as an object, with its line.
+
+    The mapping's header, if any, is for files without one.
+    """
+    reader = csv.reader(lines, delimiter=delimiter)
+    names: Sequence[str] = ()
+    for row in reader:
+        if not any(cell.strip() for cell in row):
+            continue
+        # Files of the hub have a header, published ones of the same benchmark may have none.
+        if not names:
+            names = [cell.strip() for cell in row]
+            if not mapping.header or set(mapping.header) <= set(names):
+                continue
+            names = mapping.header
+        yield reader.line_num, dict(zip(names, row, strict=False)), ()
+
+
+def _follow_path(
+    value: Any, steps: Sequence[str], parents: tuple[Any, ...]
+) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Yield each value at the end of a path with its parent objects, the nearest first."""
+    if not steps:
+        yield value, parents
+        return
+    step, rest = steps[0], steps[1:]
+    inner = (value, *parents) if isinstance(value, dict) else parents
+    if step == "*":
+        members = value.values() if isinstance(value, dict) else value
+        if isinstance(members, list) or isinstance(value, dict):
+            for member in members:
+                yield from _follow_path(member, rest, inner)
+    elif isinstance(value, dict) and step in value:
+        yield from _follow_path(value[step], rest, inner)
+
+
+def _find_value(record: Any, parents: Sequence[Any], paths: Paths) -> Any:
+    """Return the value of the first path that exists, a list for "*" and commas, or `MISSING`."""
+    for path in paths:
+        start, relative = record, path
+        while relative.startswith("^"):
+            level = len(path) - len(path.lstrip("^"))
+            if level > len(parents):
+                break
+            start, relative = parents[level - 1], path.lstrip("^").removeprefix(".")
+        if "," in relative:
+            parts = [_find_value(start, parents, (part.strip(),)) for part in relative.split(",")]
+            if MISSING not in parts:
+                return parts
+            continue
+        steps = relative.split(".")
+        values = [value for value, _ in _follow_path(start, steps, ())]
+        if "*" in steps and values:
+            return values
+        if values:
+            return values[0]
+    return MISSING
+
+
+def _build_cells(
+    record: Any,
+    parents: Sequence[Any],
+    mapping: FieldMapping,
+    number: int,
+    faults: list[Fault],
+) -> dict[str, str]:
+    """Return the cells of a row of a file of items; add invalid values to `faults`."""
+
+    def find_text(paths: Paths, default: str = "") -> str:
+        value = _find_value(record, parents, paths)
+        return default if value is MISSING or value is None else _format_text(value)
+
+    question = find_text(mapping.question).strip()
+    if not question:
+        looked = ", ".join(mapping.question)
+        faults.append(Fault("question", "question_not_found", {"looked": looked}))
+    try:
+        choices, labels = _read_choices(record, parents, mapping)
+    except _UnreadableOptionsError as error:
+        faults.append(Fault("choices", "options_without_text", {"keys": str(error)}))
+        return {}
+    answers = _read_answers(record, parents, mapping, choices, labels, faults)
+    # Records of other kinds may hold choices too, which an item must not have.
+    item_choices = choices if mapping.kind == CHOICE else []
+    return {
+        "item": find_text(mapping.item, str(number)) or str(number),
+        "kind": mapping.kind,
+        "dataset": find_text(mapping.dataset_from, mapping.dataset) or mapping.dataset,
+        "context": find_text(mapping.context),
+        "question": question,
+        "choices": json.dumps(item_choices, ensure_ascii=False) if item_choices else "",
+        "answers": json.dumps(answers, ensure_ascii=False),
+        "matcher": mapping.matcher,
+    }
+
+
+def _read_choices(
+    record: Any, parents: Sequence[Any], mapping: FieldMapping
+) -> tuple[list[str], list[str]]:
+    """Return the texts of the choices, and their labels, [] without labels.
+
+    Raises `_UnreadableOptionsError`.
+    """
+    if mapping.fixed_choices:
+        return list(mapping.fixed_choices), []
+    value = _find_value(record, parents, mapping.choices)
+    if value is MISSING or value is None:
+        return [], []
+    labels = _find_value(record, parents, mapping.labels)
+    if isinstance(value, str):
+        value = _parse_cell(value)
+    if isinstance(value, list) and value and all(isinstance(option, dict) for option in value):
+        return _read_option_objects(value)
+    if isinstance(value, dict):
+        # Usually {label: text}; with flags {text: whether it is right}.
+        if mapping.answers_are is AnswerForm.FLAGS:
+            return [str(key) for key in value], []
+        return [_format_text(text) for text in value.values()], [str(key) for key in value]
+    texts = [_format_text(text) for text in (value if isinstance(value, list) else [value])]
+    return texts, [] if labels is MISSING else [_format_text(label) for label in labels]
+
+
+def _read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the texts and labels of options that are objects, such as {"key", "value"}.
+
+    Raises `_UnreadableOptionsError`.
+    """
+    text_key = next((key for key in OPTION_TEXTS if all(key in option for option in options)), None)
+    if text_key is None:
+        raise _UnreadableOptionsError(", ".join(map(str, options[0])))
+    label_keys = [key for key in OPTION_LABELS if all(key in option for option in options)]
+    return (
+        [_format_text(option[text_key]) for option in options],
+        [_format_text(option[label_keys[0]]) for option in options] if label_keys else [],
+    )
+
+
+def _read_answers(
+    record: Any,
+    parents: Sequence[Any],
+    mapping: FieldMapping,
+    choices: Sequence[str],
+    labels: Sequence[str],
+    faults: list[Fault],
+) -> list[str]:
+    """Return the different accepted answers; [] for an unanswerable question."""
+    unanswerable = _find_value(record, parents, mapping.unanswerable)
+    if unanswerable is not MISSING and _is_yes(unanswerable):
+        return []
+    value = _find_value(record, parents, mapping.answers)
+    if value is MISSING or value is None:
+        looked = ", ".join(mapping.answers)
+        faults.append(Fault("answers", "answer_not_found", {"looked": looked}))
+        return []
+    if isinstance(value, str) and mapping.parted_by:
+        value = value.split(mapping.parted_by)
+    elif isinstance(value, str):
+        value = _parse_cell(value)
+    if mapping.answers_are is AnswerForm.FLAGS:
+        flags = list(value.values()) if isinstance(value, dict) else value
+        if not isinstance(flags, list) or len(flags) != len(choices):
+            faults.append(Fault("answers", "flags_uneven"))
+            return []
+        parsed = [_parse_yes_no(flag) for flag in flags]
+        if None in parsed:
+            unknown = _format_text(flags[parsed.index(None)])[:40]
+            faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
+            return []
+        return [text for text, flag in zip(choices, parsed, strict=True) if flag]
+    # NaN, the only value that differs from itself, stands for a missing value, as null does.
+    values = [each for each in (value if isinstance(value, list) else [value]) if each == each]
+    values = [each for each in values if each is not None]
+    texts = [_read_answer(each, mapping.answers_are, choices, labels, faults) for each in values]
+    return [text for text in dict.fromkeys(texts) if text.strip()]
+
+
+def _read_answer(
+    value: Any,
+    form: AnswerForm,
+    choices: Sequence[str],
+    labels: Sequence[str],
+    faults: list[Fault],
+) -> str:
+    """Return the text of an accepted answer; "" for an empty or invalid value."""
+    text = _format_text(value).strip()
+    if form is AnswerForm.YES_NO:
+        is_yes = _parse_yes_no(value)
+        if is_yes is None and text:
+            faults.append(Fault("answers", "answer_neither", {"answer": text[:40]}))
+        return "" if is_yes is None else "yes" if is_yes else "no"
+    if form is AnswerForm.LABEL and text in labels:
+        return choices[labels.index(text)]
+    if form is AnswerForm.LABEL and (similar := _find_similar(text, labels)) is not None:
+        return choices[similar]
+    is_letter = len(text) == 1 and text.upper() in LETTERS
+    if form is AnswerForm.LABEL and not labels and is_letter:
+        index = LETTERS.index(text.upper())
+    elif form is AnswerForm.PLACE and text.isdecimal():
+        index = int(text)
+    elif form is AnswerForm.PLACE and is_letter:
+        index = LETTERS.index(text.upper())
+    else:
+        if (form is AnswerForm.TEXT and not choices) or text in choices or not text:
+            return text
+        similar_choice = _find_similar(text, choices)
+        if similar_choice is None and form is not AnswerForm.TEXT:
+            faults.append(Fault("answers", "answer_not_among", {"answer": text[:60]}))
+            return ""
+        return text if similar_choice is None else choices[similar_choice]
+    if index >= len(choices):
+        values = {"answer": text, "n": len(choices)}
+        faults.append(Fault("answers", "answer_no_choice", values))
+        return ""
+    return choices[index]
+
+
+def _parse_cell(text: str) -> Any:
+    """Return the list or object that a cell holds as JSON, else the text."""
+    if text.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
+    """Return the index of the only candidate that equals the text except for case and blanks.
+
+    None without such a candidate or with several.
+    """
+    folded = clean_id(text).casefold()
+    indices = [
+        index
+        for index, candidate in enumerate(candidates)
+        if clean_id(candidate).casefold() == folded
+    ]
+    return indices[0] if len(indices) == 1 else None
+
+
+def _parse_yes_no(value: Any) -> bool | None:
+    """Return whether a value means yes; None for neither, such as the -1 of a test split."""
+    word = str(value).strip().casefold()
+    return True if word in YES else False if word in NO else None
+
+
+def _is_yes(value: Any) -> bool:
+    return _parse_yes_no(value) is True
+
+
+def _format_text(value: Any) -> str:
+    """Return a JSON value as text; lists and objects as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)
+
+
+def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:
+    """Yield each item as an object of a JSON Lines file that `read_items` reads."""
+    for item in items:
+        yield {
+            "item": item.item,
+            "kind": item.kind,
+            "dataset": item.dataset,
+            "context": item.context,
+            "question": item.question,
+            "choices": list(item.choices),
+            "answers": list(item.answers),
+            "matcher": item.matcher,
+        }

@@ -1,0 +1,353 @@
+"""MultiQ&A as a study: reword questions, ask a model every wording, and evaluate its replies.
+
+The journal of the output folder stores every reply. If the command is interrupted, the same command
+continues and repeats no finished request.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError, OutputFolder
+from annotations.exchange.ids import clean_id
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.source import source_of
+from annotations.exchange.reading.tables import open_table
+from evaluation.consensus.inputs import Answers
+from evaluation.files.asking import Asking
+from evaluation.files.journal import NAME as JOURNAL
+from evaluation.files.journal import Row
+from evaluation.files.metrics import FILES, refuse_to_replace
+from evaluation.files.problem_messages import file_error, note_problem
+from evaluation.files.study import EndedEarlyError, Progress, Step, StudyFolder
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.metrics import Exclusions
+from evaluation.multiqa.files.evaluation import (
+    FileEvaluation,
+    load_items,
+    read_crowd,
+    write_tables,
+)
+from evaluation.multiqa.files.field_mapping import FieldMapping
+from evaluation.multiqa.files.reading import STANDARD_COLUMNS, ItemsFile, MultiqaColumns
+from evaluation.multiqa.items import Replies, choose_form
+from evaluation.multiqa.options import MultiqaParameters
+from evaluation.multiqa.run import meaning, study
+from evaluation.multiqa.run.evaluation import evaluate, score_by_crowd
+from evaluation.multiqa.run.result_tables import CROWD
+from evaluation.multiqa.run.study import (
+    Checker,
+    Rewording,
+    Wording,
+    build_conversations,
+    is_unusable,
+    list_wordings,
+    note_missing_rewordings,
+    request_rewordings,
+    summarize_rejected,
+)
+from evaluation.options import TERMINAL
+from evaluation.texts.items import MultiqaItem
+from evaluation.words.message import Message
+
+REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
+TABLES = (*FILES, REPLIES, REWORDINGS, CROWD.file)
+REPLY_COLUMNS = (
+    *("system", "item", "variant", "variant_text", "reply", "status", "finish_reason"),
+    *("prompt_tokens", "completion_tokens", "seconds", "attempts", "cost", "error"),
+)
+REWORDING_COLUMNS = (
+    *("item", "variant", "variant_text", "attempt", "reason", "cosine", "entailment"),
+)
+
+
+@dataclass(frozen=True)
+class MultiqaStudy:
+    """Arguments of ``study multiqa`` without those of asking.
+
+    Attributes
+    ----------
+    items, output : file of items and output folder.
+    crowd : file of workers' answers to the items, for the crowd score.
+    rewordings : number of rewordings of each question.
+    variants : file of typed wordings (item, variant_text) in place of a rewriter.
+    rewriter : specification of another model that rewords; None for the model that answers.
+    rewriter_tokens : length limit of the rewriter's reply.
+    meaning : the least cosine of a rewording to its question; 0 accepts any.
+    nli, entailment : an entailment model, and the least probability in both directions.
+    """
+
+    items: Path
+    output: Path
+    parameters: MultiqaParameters
+    columns: MultiqaColumns = STANDARD_COLUMNS
+    mapping: FieldMapping | None = None
+    crowd: Path | None = None
+    rewordings: int = 5
+    variants: Path | None = None
+    rewriter: str | None = None
+    rewriter_tokens: int = 512
+    rewriter_key_variable: str | None = None
+    meaning: float = 0.8
+    nli: str | None = None
+    entailment: float = 0.5
+
+
+@dataclass(frozen=True)
+class FileStudy:
+    """Result of a study; `complete` if every request has a reply."""
+
+    evaluation: FileEvaluation
+    rewordings: list[Rewording]
+    complete: bool
+
+
+def execute_study(request: MultiqaStudy, asking: Asking, progress: Progress) -> FileStudy:
+    """Reword, ask what the journal lacks, evaluate, and write every table.
+
+    Raises
+    ------
+    InputError
+        A file or the folder cannot be used. No request was sent.
+    BackendError
+        A model is missing, or texts cannot be embedded.
+    EndedEarlyError
+        Not everything was asked, or no rewording was accepted. The journal keeps all replies; no
+        table is written.
+    """
+    inputs = (request.items, request.variants, request.crowd)
+    refuse_to_replace(request.output, TABLES, inputs)
+    refuse_tables_without_journal(request.output)
+    items = load_items(request.items, request.columns, request.mapping)
+    _refuse_items_without_question(items)
+    hashes = {"items": items.sha256}
+    left_out = Exclusions()
+    answers: Answers | None = None
+    if request.crowd is not None:
+        answers, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+    answered_items = set(answers.questions) if answers else set()
+    scorable = [
+        number
+        for number, item in enumerate(items.items)
+        if item.answers or item.item in answered_items
+    ]
+    if not scorable:
+        raise InputError.single(
+            items.name, "no item has an accepted answer", "Fill in the column answers."
+        )
+    ids = [items.items[number].item for number in scorable]
+    checker = Checker(
+        [items.items[number].question for number in scorable],
+        request.rewordings,
+        request.parameters,
+        request.meaning,
+        request.nli,
+        request.entailment,
+        progress,
+    )
+    # A missing re-ranker must fail before requests cost money.
+    meaning.load_reranker(request.parameters.reranker)
+    with StudyFolder(request.output, asking, progress) as folder:
+        if request.variants is not None:
+            rewordings, hashes["variants"] = _read_typed_wordings(
+                request, items, scorable, checker, left_out
+            )
+        else:
+            rewordings = _request_rewordings(folder, request, asking, ids, checker, left_out)
+        wordings = list_wordings(items.items, scorable, rewordings)
+        rows = _ask_wordings(folder, items.items, wordings)
+        steps, complete, system = folder.steps(), folder.complete, folder.system
+    replies = Replies()
+    replies.add_system(system)
+    for (number, variant, _), row in zip(wordings, rows, strict=True):
+        replies.add(system, number, variant, row.answer, row.status)
+    if request.variants is None:
+        note_missing_rewordings(rewordings, ids, request.rewordings, left_out)
+    crowd = None
+    if answers is not None:
+        crowd = score_by_crowd(items.items, replies, answers, request.parameters, progress)
+    result = evaluate(items.items, replies, request.parameters, left_out, progress)
+    counts = {
+        "item_rows": items.n_rows,
+        "repeated_item_rows": items.n_repeated,
+        "items": len(items.items),
+        "rewordings_kept": sum(len(accepted) for accepted in checker.accepted),
+        "rewordings_dropped": sum(rewording.variant is None for rewording in rewordings),
+        "replies": len(rows),
+        "systems": 1,
+    }
+    more = {
+        "rewordings": _summarize_rewordings(request, rewordings),
+        "asked": steps,
+    }
+    with OutputFolder(request.output) as out:
+        evaluation = write_tables(out, result, counts, hashes, items.warnings, more, crowd=crowd)
+        out.write_csv(
+            REPLIES,
+            REPLY_COLUMNS,
+            (
+                _list_reply_cells(system, items.items, wording, row)
+                for wording, row in zip(wordings, rows, strict=True)
+            ),
+        )
+        out.write_csv(
+            REWORDINGS,
+            REWORDING_COLUMNS,
+            (
+                _list_rewording_cells(items.items[scorable[rewording.item]], rewording)
+                for rewording in rewordings
+            ),
+        )
+    return FileStudy(evaluation, rewordings, complete)
+
+
+def refuse_tables_without_journal(output: Path) -> None:
+    """Raise `InputError` for tables in a folder without a journal: another command wrote them."""
+    if (output / JOURNAL).exists():
+        return
+    for name in TABLES:
+        if (output / name).exists():
+            raise file_error(str(output / name), "folder_of_others", journal=JOURNAL)
+
+
+def _refuse_items_without_question(items: ItemsFile) -> None:
+    """Raise `InputError` with every item without a question."""
+    problems = Problems(items.name)
+    for item, line in zip(items.items, items.lines, strict=True):
+        if not item.question:
+            note_problem(problems, line, "question", "item_without_question", item=item.item[:60])
+    problems.raise_if_any()
+
+
+def _request_rewordings(
+    folder: StudyFolder,
+    request: MultiqaStudy,
+    asking: Asking,
+    ids: Sequence[str],
+    checker: Checker,
+    left_out: Exclusions,
+) -> list[Rewording]:
+    """Request rewordings from the rewriter. Raises `EndedEarlyError` if none is accepted."""
+    step = Step(
+        "reword",
+        study.TEMPLATE,
+        parameters={
+            "temperature": study.TEMPERATURE,
+            "max_tokens": request.rewriter_tokens,
+        },
+    )
+    rewriter = asking
+    if request.rewriter is not None:
+        variable = request.rewriter_key_variable or asking.key_variable
+        rewriter = replace(asking, model=request.rewriter, name=None, key_variable=variable)
+    rows: dict[tuple[str, int], Row] = {}
+
+    def ask(items: Sequence[Item]) -> dict[tuple[str, int], Row]:
+        replies = folder.ask(step, items, rewriter)
+        rows.update(replies)
+        return replies
+
+    rewordings = request_rewordings(checker, ids, ask, left_out)
+    if is_unusable(rewordings, left_out):
+        # At its temperature the rewriter may do better, so the next call must not reuse these.
+        folder.reject(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
+        values = summarize_rejected(rewordings, ids, left_out)
+        raise EndedEarlyError(TERMINAL.said(Message("run.no_usable_rewording", values)))
+    return rewordings
+
+
+def _read_typed_wordings(
+    request: MultiqaStudy,
+    items: ItemsFile,
+    scorable: Sequence[int],
+    checker: Checker,
+    left_out: Exclusions,
+) -> tuple[list[Rewording], str]:
+    """Read the file of typed wordings; return the rewordings and the file's hash.
+
+    Only repetitions are rejected. Wordings of unknown items are added to `left_out`. Raises
+    `InputError`.
+    """
+    assert request.variants is not None
+    problems = Problems(source_of(request.variants).name)
+    columns = request.columns.build_columns(
+        ("item", "variant_text"), frozenset({"item", "variant_text"})
+    )
+    table = open_table(request.variants, columns, problems)
+    positions = {items.items[number].item: position for position, number in enumerate(scorable)}
+    known = {item.item for item in items.items}
+    rewordings: list[Rewording] = []
+    for line, (raw, text), _ in table.rows:
+        item = clean_id(raw)
+        if not item:
+            problems.add(line, "item", "the item is missing", "Fill in the id.")
+        elif not text.strip():
+            problems.add(line, "variant_text", "the wording is missing", "Fill it in.")
+        elif item not in known:
+            left_out.add("unknown_item", {"item": item, "line": line})
+        elif item in positions:
+            rewordings.append(checker.accept_typed(positions[item], text.strip()))
+    problems.raise_if_any()
+    return rewordings, table.sha256
+
+
+def _ask_wordings(
+    folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[Wording]
+) -> list[Row]:
+    """Ask every wording in a conversation of its own; return the rows in the wordings' order."""
+    # A step of the journal has one template, so each prompt form is a step of its own.
+    by_form: dict[str, list[Wording]] = {}
+    templates: dict[str, str] = {}
+    for wording in wordings:
+        form = choose_form(items[wording.item])
+        by_form.setdefault(form.name, []).append(wording)
+        templates[form.name] = form.template
+    rows: dict[str, Row] = {}
+    for name, members in by_form.items():
+        step = Step(f"answer: {name}", templates[name])
+        replies = folder.ask(step, build_conversations(items, members))
+        rows.update({conversation: row for (conversation, _), row in replies.items()})
+    return [rows[wording.build_id(items)] for wording in wordings]
+
+
+def _summarize_rewordings(request: MultiqaStudy, rewordings: Sequence[Rewording]) -> dict[str, Any]:
+    """Return the entry of summary.json about the rewordings."""
+    reasons = Counter(rewording.reason for rewording in rewordings if rewording.reason)
+    return {
+        "wanted": None if request.variants is not None else request.rewordings,
+        "from": "file" if request.variants is not None else request.rewriter or "the model",
+        "kept": sum(rewording.variant is not None for rewording in rewordings),
+        "dropped": dict(reasons),
+        "least_cosine": request.meaning or None,
+        "entailment_model": request.nli,
+        "least_entailment": request.entailment if request.nli else None,
+    }
+
+
+def _list_reply_cells(
+    system: str, items: Sequence[MultiqaItem], wording: Wording, row: Row
+) -> tuple[object, ...]:
+    """Return a row of replies.csv, see `REPLY_COLUMNS`."""
+    number, variant, text = wording
+    return (
+        *(system, items[number].item, variant, text, row.answer, row.status.value),
+        *(row.finish_reason, row.prompt_tokens, row.completion_tokens, row.seconds),
+        *(row.attempts, row.cost, row.error or None),
+    )
+
+
+def _list_rewording_cells(item: MultiqaItem, rewording: Rewording) -> tuple[object, ...]:
+    """Return a row of rewordings.csv, see `REWORDING_COLUMNS`."""
+    return (
+        item.item,
+        rewording.variant,
+        rewording.text,
+        rewording.attempt,
+        rewording.reason,
+        rewording.cosine,
+        rewording.entailment,
+    )

@@ -1,0 +1,306 @@
+"""Replies of one system to all wordings of all items as arrays: votes and metrics of each item.
+
+Votes count how often each answer to an item was given, and find the modal answer. The metrics of
+the items are averaged over groups of items; an undefined metric has a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.methods.cells import alike
+from evaluation.methods.undefined import ratio
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NO_VOTE = -1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Replies to n items in up to R wordings each; column 0 is the original wording.
+
+    Attributes
+    ----------
+    answers : (n, R) code of each reply's answer: the number of a choice, or of a text. Equal
+        answers have the same code in all items. `NO_VOTE` where the reply is refused, empty or
+        missing.
+    right : (n, R) whether the reply is right; refused and empty replies are not.
+    has_reply : (n, R) whether there is a reply; every item has one to its original wording.
+    n_possible : (n,) K_j, the number of different answers that an item can have.
+    n_choices : (n,) number of choices of the item; 0 for an item without choices.
+    representatives : (n, R) column of the reply that represents all replies with this answer. A
+        modal answer is right if its representative is right. A reply represents itself, except in
+        a cluster of free texts.
+    n_guesses : (n,) number of equally likely guesses: the number of choices, or with m right
+        choices the number of sets of m; 0 for an item without choices.
+    """
+
+    answers: Ints
+    right: Bools
+    has_reply: Bools
+    n_possible: Ints
+    n_choices: Ints
+    representatives: Ints
+    n_guesses: Ints
+
+    @classmethod
+    def build(
+        cls,
+        answers: ArrayLike,
+        right: ArrayLike,
+        n_choices: ArrayLike = 0,
+        has_reply: ArrayLike | None = None,
+        representatives: ArrayLike | None = None,
+        n_guesses: ArrayLike | None = None,
+    ) -> Self:
+        """Check the arrays, fill in defaults and return the panel.
+
+        K_j is the number of choices, or of replies for an item without choices. A reply that
+        names no choice is an answer too, so K_j is never below the number of different answers.
+
+        Parameters
+        ----------
+        n_choices : (n,) or one number for all items.
+        has_reply : None if every item has R replies.
+        representatives : None if every reply represents itself.
+        n_guesses : None if one choice of each item is right.
+
+        Raises
+        ------
+        ValueError : shapes differ; an item lacks a reply to its original wording; a missing reply
+            has a vote; a reply without a vote is right.
+        """
+        codes = np.asarray(answers, dtype=np.int64)
+        correct = np.asarray(right, dtype=np.bool_)
+        exists = np.ones(codes.shape, bool) if has_reply is None else np.asarray(has_reply, bool)
+        if codes.ndim != 2 or codes.shape != correct.shape or codes.shape != exists.shape:
+            raise ValueError("answers, right and has_reply must have one shape (items, answers)")
+        if len(codes) and (not codes.shape[1] or not exists[:, 0].all()):
+            raise ValueError("every item needs a reply to its original wording")
+        if (~exists & (correct | (codes >= 0))).any() or (correct & (codes < 0)).any():
+            raise ValueError(
+                "a missing reply can have no vote, and a reply without a vote is wrong"
+            )
+        offered = np.broadcast_to(np.asarray(n_choices, dtype=np.int64), len(codes)).copy()
+        possible = np.where(
+            offered > 0,
+            np.maximum(offered, _count_distinct(codes)),
+            exists.sum(axis=1, dtype=np.int64),
+        )
+        own = np.broadcast_to(np.arange(codes.shape[1]), codes.shape)
+        columns = own
+        if representatives is not None:
+            columns = np.where(codes >= 0, np.asarray(representatives), own)
+        guesses = offered if n_guesses is None else np.asarray(n_guesses, dtype=np.int64)
+        return cls(codes, correct, exists, possible, offered, columns.astype(np.int64), guesses)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def select_items(self, items: ArrayLike) -> Panel:
+        """Return the panel of some items, by their row numbers or a mask."""
+        rows = np.asarray(items)
+        return Panel(
+            self.answers[rows],
+            self.right[rows],
+            self.has_reply[rows],
+            self.n_possible[rows],
+            self.n_choices[rows],
+            self.representatives[rows],
+            self.n_guesses[rows],
+        )
+
+    def find_profiles(self) -> tuple[Panel, Ints]:
+        """Return the panel of the different items, and (n,) each item's row in that panel.
+
+        A profile is the first item of all items with equal rows. Hundreds of thousands of choice
+        items have a few thousand profiles, so metrics are computed once for each profile.
+        """
+        columns = [
+            *self.answers.T,
+            *self.right.T,
+            *self.has_reply.T,
+            *self.representatives.T,
+        ]
+        first, profile_numbers = alike(
+            [*columns, self.n_possible, self.n_choices, self.n_guesses], len(self)
+        )
+        return self.select_items(first), profile_numbers
+
+
+def _count_distinct(answers: Ints) -> Ints:
+    """Return (n,) the number of different answers with a vote."""
+    if not answers.size:
+        return np.zeros(len(answers), dtype=np.int64)
+    ordered = np.sort(answers, axis=1)
+    new = np.ones(ordered.shape, dtype=np.bool_)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return (new & (ordered >= 0)).sum(axis=1, dtype=np.int64)
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Votes of n items. Refused and empty replies have no vote.
+
+    Attributes
+    ----------
+    n_votes : (n,) number of replies with a vote.
+    times : (n, R) how often the answer of each reply was given; 0 without a vote.
+    mode : (n,) column of a reply with the modal answer; -1 without a vote. Of tied answers the
+        one to the original wording counts, else the earliest.
+    n_modes : (n,) number of answers that were given most often; 0 without a vote.
+    right_modes : (n,) number of these that are right.
+    """
+
+    n_votes: Ints
+    times: Ints
+    mode: Ints
+    n_modes: Ints
+    right_modes: Ints
+
+    @classmethod
+    def count(cls, panel: Panel) -> Self:
+        """Count the votes of a panel."""
+        answers = panel.answers
+        votes = answers >= 0
+        times = np.zeros(answers.shape, dtype=np.int64)
+        first = votes.copy()  # whether no earlier reply gave this answer
+        for column in range(answers.shape[1]):
+            same = (answers == answers[:, column, None]) & votes[:, column, None]
+            times[:, column] = same.sum(axis=1)
+            first[:, column] &= ~same[:, :column].any(axis=1)
+        most = times.max(axis=1, initial=0)
+        modal = votes & (times == most[:, None])
+        # Column 0 is the original, so the first modal column satisfies both tie rules.
+        mode = np.where(modal.any(axis=1), modal.argmax(axis=1), -1) if answers.size else most - 1
+        distinct = modal & first
+        right = np.take_along_axis(panel.right, panel.representatives, axis=1)
+        return cls(
+            votes.sum(axis=1, dtype=np.int64),
+            times,
+            mode.astype(np.int64),
+            distinct.sum(axis=1, dtype=np.int64),
+            (distinct & right).sum(axis=1, dtype=np.int64),
+        )
+
+    def sum_squares(self) -> Ints:
+        """Return (n,) the sum of f^2 over the different answers, each given f times."""
+        # Each of the f replies with an answer holds f, so their sum is f^2.
+        return self.times.sum(axis=1)
+
+    def compute_negative_entropy(self) -> Floats:
+        """Return (n,) the sum of p log p over the different answers; NaN without a vote."""
+        share = ratio(self.times, self.n_votes[:, None])
+        logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+        # Each of the f replies with an answer holds log p, and p is f divided by n_votes.
+        return ratio(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
+
+    def score_mode(self, panel: Panel) -> Floats:
+        """Return (n,) 1 where the modal answer is right, else 0; 0 without a vote."""
+        rows, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
+        if panel.right.size:
+            right = panel.right[rows, panel.representatives[rows, mode]]
+        else:
+            right = self.mode > 0
+        return np.where(self.mode >= 0, right, False).astype(np.float64)
+
+
+NO_VOTES = "no_votes"
+ONE_VOTE = "fewer_than_2_votes"
+ONE_POSSIBLE = "one_possible_answer"
+
+ITEM_METRICS = (
+    *("accuracy", "worst_case", "best_case", "plurality", "plurality_fractional", "tie_rate"),
+    *("item_difficulty", "certainty", "m2_certainty", "agreement", "free_marginal_kappa"),
+)
+
+
+@dataclass(frozen=True)
+class ItemMetrics:
+    """Metrics of n items by name (`ITEM_METRICS`), each (n,).
+
+    All are in 0..1; only free_marginal_kappa may be negative.
+
+    Attributes
+    ----------
+    values : each metric; NaN where it is undefined.
+    reasons : for each metric and reason, (n,) whether it is undefined for that reason.
+    votes : votes of the items.
+    n_replies : (n,) number of replies.
+    """
+
+    values: Mapping[str, Floats]
+    reasons: Mapping[str, Mapping[str, Bools]]
+    votes: Votes
+    n_replies: NDArray[np.int64]
+
+    def find_reason(self, name: str, item: int) -> str | None:
+        """Return why a metric of an item is undefined; None if it is defined."""
+        matching = (why for why, items in self.reasons.get(name, {}).items() if items[item])
+        return next(matching, None)
+
+
+def compute_item_metrics(panel: Panel) -> ItemMetrics:
+    """Return the metrics of every item of a panel.
+
+    Refused and empty replies are wrong and have no vote. Without a vote the modal answer is wrong
+    and agreement is undefined.
+
+    Raises
+    ------
+    AssertionError : worst case <= plurality, accuracy <= best case does not hold.
+    """
+    votes = Votes.count(panel)
+    right, has_reply = panel.right, panel.has_reply
+    n_replies = has_reply.sum(axis=1)
+    none, single = votes.n_votes == 0, votes.n_votes < 2
+    one_possible = panel.n_possible < 2
+    log_k = np.log(np.maximum(panel.n_possible, 2))
+    certainty = 1.0 + votes.compute_negative_entropy() / log_k
+    k = np.maximum(panel.n_possible, 2).astype(np.float64)
+    squares = votes.sum_squares().astype(np.float64)
+    m2 = 1.0 - k / (k - 1.0) * (1.0 - ratio(squares, votes.n_votes.astype(np.float64) ** 2))
+    pairs = votes.n_votes * (votes.n_votes - 1.0)
+    agreement = ratio(squares - votes.n_votes, pairs)
+    free_marginal = (agreement - 1.0 / k) / (1.0 - 1.0 / k)
+    # The formulas above used K_j = 2 for these items to avoid a division by zero.
+    for metric in (certainty, m2, free_marginal):
+        metric[one_possible] = np.nan
+    values: dict[str, Floats] = {
+        "accuracy": right[:, 0].astype(np.float64) if len(panel) else np.empty(0),
+        "worst_case": np.asarray((right | ~has_reply).all(axis=1), dtype=np.float64),
+        "best_case": np.asarray(right.any(axis=1), dtype=np.float64),
+        "plurality": votes.score_mode(panel),
+        "plurality_fractional": ratio(votes.right_modes, votes.n_modes, undefined=0.0),
+        "tie_rate": np.where(none, np.nan, votes.n_modes > 1),
+        "item_difficulty": ratio(right.sum(axis=1), n_replies),
+        # Rounding errors can exceed the range by 1e-16.
+        "certainty": np.clip(certainty, 0.0, 1.0),
+        "m2_certainty": np.clip(m2, 0.0, 1.0),
+        "agreement": agreement,
+        "free_marginal_kappa": free_marginal,
+    }
+    least = np.minimum(values["plurality"], values["accuracy"])
+    most = np.maximum(values["plurality"], values["accuracy"])
+    assert (values["worst_case"] <= least).all()
+    assert (most <= values["best_case"]).all()
+    needs_vote = {NO_VOTES: none, ONE_POSSIBLE: one_possible & ~none}
+    needs_pair = {NO_VOTES: none, ONE_VOTE: single & ~none}
+    reasons = {
+        "tie_rate": {NO_VOTES: none},
+        "certainty": needs_vote,
+        "m2_certainty": needs_vote,
+        "agreement": needs_pair,
+        "free_marginal_kappa": {**needs_pair, ONE_POSSIBLE: one_possible & ~single},
+    }
+    return ItemMetrics(values, reasons, votes, n_replies.astype(np.int64))

@@ -1,0 +1,259 @@
+"""Options of MultiQ&A: parameters of an evaluation, and options of a run that asks models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+from evaluation.backends import parse_spec
+from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.flow.asking.options import MODEL_SENTENCES, AskOptions
+from evaluation.options import (
+    Choice,
+    Parameters,
+    Problem,
+    Real,
+    RegisteredModel,
+    RegisteredModels,
+    Switch,
+    Text,
+    Whole,
+    option,
+    problem,
+)
+from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED, named
+from evaluation.texts.items import COSINE, EXACT, LEVENSHTEIN
+
+_AQER_OPTIONS = AqerParameters.options()
+_SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
+_EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
+
+
+@dataclass(frozen=True)
+class MultiqaParameters(Parameters):
+    """Parameters of matching, clustering and intervals, with the defaults of the paper."""
+
+    embedder: str = option(
+        "minilm",
+        replace(
+            _EMBEDDER,
+            help="For free text: a reply is right, and two say the same, if their vectors are "
+            "alike.",
+            suggestions={
+                name: words for name, words in _EMBEDDER.suggestions.items() if name != "bow"
+            },
+        ),
+    )
+    precision: str = option("float32", _AQER_OPTIONS["precision"])
+    cosine: float = option(
+        0.60,
+        Real(
+            label="Cosine of a right answer",
+            help="A free text is right if its cosine to an accepted answer is above this.",
+            **_SHARE,
+        ),
+    )
+    cluster_cosine: float = option(
+        0.60,
+        Real(
+            label="Cosine of the same answer",
+            help="Free texts are clustered as one answer while the mean cosine between clusters is "
+            "above this. Texts with different numbers are never one answer.",
+            signed_as="clusters",
+            **_SHARE,
+        ),
+    )
+    levenshtein: float = option(
+        0.80,
+        Real(
+            label="Levenshtein ratio of a right answer",
+            help="With the matcher levenshtein: the smallest ratio that counts as right.",
+            **_SHARE,
+        ),
+    )
+    reranker: str | None = option(
+        None,
+        Text(
+            label="Re-ranker",
+            help="Name or folder of a cross-encoder on the background process's machine. It "
+            "chooses the representative of each cluster of free texts, in place of the text "
+            "nearest the centre.",
+            optional=True,
+            loads=named,
+            signed_as=NOT_SIGNED,
+            metavar="NAME",
+        ),
+    )
+    bootstrap: int = option(
+        400,
+        replace(
+            _AQER_OPTIONS["bootstrap"], help="Draws of items for the 95% intervals; 0 for none."
+        ),
+    )
+    seed: int = option(0, _AQER_OPTIONS["seed"])
+
+    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
+
+
+_ASK_OPTIONS = AskOptions.options()
+BY_KIND = "by-kind"
+
+
+def _limit_to_runs(**more: Any) -> dict[str, Any]:
+    """Return the arguments of an option that only runs of the database have."""
+    return {"places": (DATABASE,), **more}
+
+
+@dataclass(frozen=True)
+class MultiqaRunOptions(MultiqaParameters):
+    """Options of a run; commands on files have their own arguments instead of the further ones."""
+
+    models: tuple[str, ...] = option(
+        (),
+        RegisteredModels(
+            label="Models",
+            help="Each model gets every wording of every question, in its own conversation.",
+            group=BASIC,
+            most=20,
+            needed="no_models",
+        ),
+    )
+    rewriter: str | None = option(
+        None,
+        RegisteredModel(
+            label="Rewriter",
+            help="This model rewords every question. Without it, the variants of the questions "
+            "(typed or imported) are used.",
+            group=BASIC,
+            optional=True,
+        ),
+    )
+    rewordings: int = option(
+        5,
+        Whole(
+            label="Rewordings of a question",
+            help="Number of rewordings that the {rewriter} is asked for.",
+            group=BASIC,
+            lowest=1,
+            highest=20,
+            **_limit_to_runs(),
+        ),
+    )
+    crowd: bool = option(
+        True,
+        Switch(
+            label="Compute the crowd score",
+            help="Also scores each reply by its similarity to the exemplary answer of the "
+            "workers. It is the only measure of questions without accepted answers.",
+            group=BASIC,
+            negatable=True,
+            **_limit_to_runs(),
+        ),
+    )
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
+    budget: float | None = option(None, _ASK_OPTIONS["budget"])
+    matcher: str = option(
+        BY_KIND,
+        Choice(
+            label="Matcher of right replies",
+            help="Questions with choices are always matched by the choice.",
+            choices={
+                BY_KIND: "by question type: spans by exact match, free text by cosine",
+                EXACT: "exact: the same words",
+                LEVENSHTEIN: "levenshtein: nearly the same letters",
+                COSINE: "cosine: the same meaning",
+            },
+            **_limit_to_runs(),
+        ),
+    )
+    meaning: float = option(
+        0.8,
+        Real(
+            label="Cosine of a rewording",
+            help="Rewordings with a smaller cosine to their question are rejected; 0 keeps all.",
+            lowest=0.0,
+            highest=1.0,
+            **_limit_to_runs(),
+        ),
+    )
+    nli: str | None = option(
+        None,
+        Text(
+            label="Entailment model",
+            help="Name or folder of a cross-encoder on the background process's machine. Question "
+            "and rewording must entail each other.",
+            optional=True,
+            loads=named,
+            **_limit_to_runs(),
+        ),
+    )
+    entailment: float = option(
+        0.5,
+        Real(
+            label="Probability of entailment",
+            help="With {nli}: the smallest probability, in both directions.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+            **_limit_to_runs(),
+        ),
+    )
+    temperature: float = option(
+        0.0,
+        Real(
+            label="Temperature",
+            help="Of the replies: 0 takes the likeliest tokens, 1 samples from the model's "
+            "distribution.",
+            lowest=0.0,
+            highest=100.0,
+            **_limit_to_runs(),
+        ),
+    )
+    max_tokens: int = option(
+        256,
+        Whole(
+            label="Longest reply",
+            help="In tokens.",
+            lowest=1,
+            highest=1_000_000,
+            **_limit_to_runs(),
+        ),
+    )
+    rewriter_tokens: int = option(
+        512,
+        Whole(
+            label="Longest reply of the rewriter",
+            help="In tokens.",
+            lowest=8,
+            highest=1_000_000,
+            **_limit_to_runs(),
+        ),
+    )
+
+    sentences: ClassVar = {
+        **MultiqaParameters.sentences,
+        **MODEL_SENTENCES,
+        **EXCLUDED_SENTENCES,
+        "no_models": "choose at least one model",
+        "no_wordings": "no question has a rewording: choose a {rewriter}, or add variants to "
+        "the questions",
+        "no_ruler": "no reply can be scored: add accepted answers to the questions, or collect "
+        "workers' answers and choose {crowd}",
+        "bad_question": "question {question} cannot be scored: {reason}",
+        "no_text": "no question has a text (only ids were imported with the answers): upload the "
+        "questions first",
+        "no_file_of_vectors": "a file of vectors cannot be used: the replies are not known yet",
+    }
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield the options that contradict each other."""
+        if parse_spec(self.embedder).kind == "precomputed":
+            yield problem("no_file_of_vectors", "embedder")
+
+    def evaluation(self) -> MultiqaParameters:
+        """Return the parameters of the evaluation, without the options of asking."""
+        return MultiqaParameters(
+            **{name: getattr(self, name) for name in MultiqaParameters.options()}
+        )

@@ -1,0 +1,417 @@
+"""Metrics of MultiQ&A by system and group with chance levels; comparisons of systems.
+
+Where workers answered the items, no accepted answer is needed: a reply's score is its similarity to
+AQER's exemplary answer of the workers. The spread of a system's scores over rewordings is compared
+with the spread of the workers' leave-one-out scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends import EmbedderInfo
+from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.vectors import EmbedTexts
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.grading.run.fitting import aqer_scores
+from evaluation.methods.inference.clustered import drawn_intervals, means
+from evaluation.methods.inference.comparison import Comparison, compare_models
+from evaluation.methods.undefined import or_none, ratio
+from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies
+from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
+from evaluation.multiqa.options import MultiqaParameters
+from evaluation.multiqa.run.judging import JudgedSystem, Judgement, judge
+from evaluation.texts.items import MultiqaItem
+from evaluation.words.message import Message
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
+
+# Prefix of the names of chance levels.
+CHANCE = "chance_"
+COMPARED_METRICS = ("accuracy", "plurality", "worst_case", "best_case")
+NO_ORIGINAL_TEXT = "no_text_to_the_original"
+RATES = (
+    *("accuracy_answered", "refusal_rate", "refused_prompt_rate", "refused_generation_rate"),
+    "empty_rate",
+)
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """Result of one system.
+
+    Attributes
+    ----------
+    judged : its judged replies.
+    overall : its metrics over all items, and those of each item.
+    """
+
+    judged: JudgedSystem
+    overall: Robustness
+
+    def select_item_values(self, name: str) -> Floats:
+        """Return (n,) a metric of `ITEM_METRICS` for every item; NaN where it is undefined."""
+        return self.overall.profile_metrics.values[name][self.overall.profiles]
+
+
+@dataclass
+class MultiqaEvaluation:
+    """Result of an evaluation.
+
+    Attributes
+    ----------
+    judgement : judged replies.
+    rows : metrics of all groups except single items, system by system.
+    systems : results in the order of the systems.
+    """
+
+    judgement: Judgement
+    parameters: MultiqaParameters
+    rows: list[MetricRow]
+    systems: tuple[SystemResult, ...]
+
+    @cached_property
+    def comparisons(self) -> list[tuple[str, Comparison]]:
+        """Comparisons of every two systems by each metric, as (metric, comparison).
+
+        Yes-or-no metrics are compared by the exact McNemar test, item_difficulty by a permutation
+        test; p-values have Holm's correction within a metric. The intervals are those of the
+        difference.
+        """
+        if len(self.systems) < 2:
+            return []
+        names = [result.judged.replies.system for result in self.systems]
+        comparisons = []
+        for name in (*COMPARED_METRICS, "item_difficulty"):
+            scores = np.full((len(names), len(self.judgement.items)), np.nan)
+            for row, result in zip(scores, self.systems, strict=True):
+                row[result.judged.replies.items] = result.select_item_values(name)
+            pairs = compare_models(
+                scores,
+                names,
+                n_draws=self.parameters.bootstrap,
+                seed=self.parameters.seed,
+                test="mcnemar" if name in COMPARED_METRICS else "permutation",
+            )
+            comparisons += [(name, pair) for pair in pairs]
+        return comparisons
+
+    def list_left_out(self) -> list[dict[str, Any]]:
+        """Return the number of items left out of metrics, by system, metric and reason."""
+        return [
+            {
+                "system": result.judged.replies.system,
+                "metric": name,
+                "reason": reason,
+                "count": count,
+            }
+            for result in self.systems
+            for name, reasons in result.overall.left_out.items()
+            for reason, count in reasons.items()
+        ]
+
+
+def evaluate(
+    items: Sequence[MultiqaItem],
+    replies: Replies,
+    parameters: MultiqaParameters,
+    left_out: Exclusions | None = None,
+    progress: Progress | None = None,
+) -> MultiqaEvaluation:
+    """Judge the replies and compute every metric. Raises `BackendError`.
+
+    Items and replies that do not count are added to `left_out`.
+    """
+    exclusions = Exclusions() if left_out is None else left_out
+    judgement = judge(items, replies, parameters, exclusions, progress)
+    rows: list[MetricRow] = []
+    results = []
+    for done, judged in enumerate(judgement.systems):
+        if progress is not None:
+            progress("evaluating", done, len(judgement.systems))
+        system_rows, overall = _evaluate_system(judged, items, parameters)
+        rows += system_rows
+        results.append(SystemResult(judged, overall))
+    if progress is not None:
+        progress("evaluating", len(judgement.systems), len(judgement.systems))
+    return MultiqaEvaluation(judgement, parameters, rows, tuple(results))
+
+
+def _evaluate_system(
+    judged: JudgedSystem, items: Sequence[MultiqaItem], parameters: MultiqaParameters
+) -> tuple[list[MetricRow], Robustness]:
+    """Return the rows of every group of a system, and its metrics over all items."""
+    rows: list[MetricRow] = []
+    n = len(judged.panel)
+    # Often a group has all items, and its metrics are the overall ones.
+    overall = robustness(judged.panel, parameters.bootstrap, parameters.seed)
+    for group, members in _split_into_groups(judged, items):
+        metrics = overall
+        if len(members) < n:
+            panel = judged.panel.select_items(members)
+            metrics = robustness(panel, parameters.bootstrap, parameters.seed)
+        rows += _build_rows(judged.replies.system, group, metrics)
+        rows += _compute_rates(judged, group, members, parameters)
+    return rows, overall
+
+
+def _split_into_groups(
+    judged: JudgedSystem, items: Sequence[MultiqaItem]
+) -> Iterator[tuple[str, Ints]]:
+    """Yield each group's name and rows: all items, then kinds and data sets as they occur."""
+    numbers = judged.replies.items.tolist()
+    yield OVERALL, np.arange(len(numbers))
+    for key, names in (
+        ("kind", [items[number].kind for number in numbers]),
+        ("dataset", [items[number].dataset for number in numbers]),
+    ):
+        item_names = np.array(names, dtype=np.str_)
+        for name in dict.fromkeys(names):
+            if name:
+                yield group_name(key, name), np.flatnonzero(item_names == name)
+
+
+def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
+    """Yield each metric of a group, followed by its chance level."""
+    for name in METRIC_NAMES:
+        yield MetricRow.of(system, group, name, metrics.estimates[name])
+        yield MetricRow.of(system, group, f"{CHANCE}{name}", metrics.chance[name])
+
+
+def _compute_rates(
+    judged: JudgedSystem, group: str, members: Ints, parameters: MultiqaParameters
+) -> Iterator[MetricRow]:
+    """Yield the rates of refused and empty replies, and the accuracy of answered originals."""
+    statuses = judged.replies.statuses[members]
+    n_replies = (statuses != NO_REPLY).sum(axis=1)
+    shares = [
+        np.isin(statuses, codes).sum(axis=1) / np.maximum(n_replies, 1)
+        for codes in (
+            REFUSED,
+            (STATUS_CODES[AnswerStatus.REFUSED_PROMPT],),
+            (STATUS_CODES[AnswerStatus.REFUSED_GENERATION],),
+            (EMPTY,),
+        )
+    ]
+    original = judged.panel.right[members, 0].astype(np.float64)
+    answered = np.where(statuses[:, 0] == TEXT, original, np.nan)
+    estimates = means([answered, *shares], parameters.bootstrap, parameters.seed)
+    for name, estimate in zip(RATES, estimates, strict=True):
+        row = MetricRow.of(judged.replies.system, group, name, estimate)
+        if name == RATES[0] and row.value is None and len(members):
+            row = row._replace(reason=NO_ORIGINAL_TEXT)
+        yield row
+
+
+NO_CROWD = "no_crowd"
+CROWD_METRICS = (
+    *("crowd_score", "crowd_score_original", "crowd_worst", "crowd_best"),
+    *("spread_rewordings", "spread_people"),
+)
+SPREAD_RATIO = "spread_ratio"
+
+
+class CrowdRow(NamedTuple):
+    """A row of crowd.csv: crowd scores of a system's replies to an item.
+
+    Scores are similarities to the exemplary answer. Spreads are standard deviations over the
+    wordings and over the workers; None for fewer than two.
+    """
+
+    system: str
+    item: str
+    n_replies: int
+    n_workers: int
+    crowd_score: float | None
+    crowd_score_original: float | None
+    crowd_worst: float | None
+    crowd_best: float | None
+    spread_rewordings: float | None
+    spread_people: float | None
+
+
+@dataclass(frozen=True)
+class CrowdResult:
+    """Crowd scores of every system.
+
+    Attributes
+    ----------
+    rows : metrics of systems and groups.
+    items : rows of single items.
+    info, warnings : the embedder and its warnings.
+    counts : number of workers' answers, of workers and of items.
+    scores : score of each reply by system, item and variant.
+    """
+
+    rows: list[MetricRow]
+    items: list[CrowdRow]
+    info: EmbedderInfo
+    warnings: list[Message]
+    counts: dict[str, int]
+    scores: dict[tuple[str, str, int], float] = field(default_factory=dict)
+
+
+def score_by_crowd(
+    items: Sequence[MultiqaItem],
+    replies: Replies,
+    crowd: Answers,
+    parameters: MultiqaParameters,
+    progress: Progress | None = None,
+    embed_texts: EmbedTexts | None = None,
+) -> CrowdResult:
+    """Score every reply by its similarity to the exemplary answer of its item's workers.
+
+    An EMPTY or refused reply scores as no answer; ERROR and CUT_OFF are missing.
+
+    Parameters
+    ----------
+    crowd : workers' answers; the questions are ids of items.
+    embed_texts : embeds the texts with the options of `build_grading_parameters`; None for the
+        default.
+
+    Raises
+    ------
+    BackendError : texts cannot be embedded.
+    """
+    grading = build_grading_parameters(parameters)
+    reply_systems, reply_items, variants, _, _ = replies.build_arrays()
+    columns = zip(*(column.tolist() for column in replies.build_arrays()), strict=True)
+    # AQER scores one answer for each model and question, so each wording is a model of its own.
+    model_answers = ModelAnswers.of(
+        (row, system << 32 | variant, items[item].item, replies.texts[text], STATUSES[status], 0)
+        for row, (system, item, variant, text, status) in enumerate(columns)
+    )
+    grading_input = choose(grading, crowd, model_answers)
+    worker_scores, reply_scores, embedding = aqer_scores(grading_input, embed_texts, progress)
+    # Leave-one-out scores of the workers who answered each item.
+    item_worker_scores: dict[str, list[float]] = {}
+    for question, score in zip(
+        grading_input.answered.questions, worker_scores.tolist(), strict=True
+    ):
+        item_worker_scores.setdefault(question, []).append(score)
+    scores: dict[tuple[int, int], dict[int, float]] = {}
+    assert grading_input.models is not None
+    for row, score, status in zip(
+        grading_input.models.keys,
+        reply_scores.tolist(),
+        grading_input.models.statuses,
+        strict=True,
+    ):
+        item = int(reply_items[row])
+        # Without workers' answers there is no exemplary answer to compare with.
+        if items[item].item not in item_worker_scores or status.is_missing:
+            continue
+        wording_scores = scores.setdefault((int(reply_systems[row]), item), {})
+        wording_scores[int(variants[row])] = score
+    rows = [
+        _build_crowd_row(
+            replies.systems[system],
+            items[item].item,
+            wording_scores,
+            item_worker_scores[items[item].item],
+        )
+        for (system, item), wording_scores in sorted(scores.items())
+    ]
+    counts = {
+        "crowd_answers": len(grading_input.answered),
+        "crowd_workers": len(set(grading_input.answered.workers)),
+        "crowd_items": len(item_worker_scores.keys() & {item.item for item in items}),
+    }
+    metrics = list(_compute_crowd_metrics(replies.systems, items, rows, parameters))
+    by_reply = {
+        (replies.systems[system], items[item].item, variant): score
+        for (system, item), wording_scores in scores.items()
+        for variant, score in wording_scores.items()
+    }
+    return CrowdResult(metrics, rows, embedding.info, embedding.warnings, counts, by_reply)
+
+
+def build_grading_parameters(parameters: MultiqaParameters) -> AqerParameters:
+    """Return the AQER parameters of the workers' exemplary answers."""
+    return AqerParameters(
+        embedder=parameters.embedder,
+        precision=parameters.precision,
+        bootstrap=0,
+        seed=parameters.seed,
+    )
+
+
+def _build_crowd_row(
+    system: str, item: str, wording_scores: dict[int, float], worker_scores: list[float]
+) -> CrowdRow:
+    """Return a row of crowd.csv from scores by variant and from the workers' own scores."""
+    scores = np.array(list(wording_scores.values()))
+    # The only answer to a question has no leave-one-out score.
+    known = np.array(worker_scores)
+    known = known[~np.isnan(known)]
+    return CrowdRow(
+        system,
+        item,
+        len(scores),
+        len(worker_scores),
+        or_none(float(scores.mean())),
+        wording_scores.get(0),
+        float(scores.min()),
+        float(scores.max()),
+        float(scores.std(ddof=1)) if len(scores) > 1 else None,
+        float(known.std(ddof=1)) if len(known) > 1 else None,
+    )
+
+
+def _compute_crowd_metrics(
+    systems: Sequence[str],
+    items: Sequence[MultiqaItem],
+    rows: Sequence[CrowdRow],
+    parameters: MultiqaParameters,
+) -> Iterator[MetricRow]:
+    """Yield the crowd metrics of every system and group."""
+    by_id = {item.item: item for item in items}
+    for system in systems:
+        system_rows = [row for row in rows if row.system == system]
+        groups: dict[str, list[CrowdRow]] = {OVERALL: system_rows}
+        for key in ("kind", "dataset"):
+            for row in system_rows:
+                name = getattr(by_id[row.item], key)
+                if name:
+                    groups.setdefault(group_name(key, name), []).append(row)
+        for group, members in groups.items():
+            yield from _compute_group_metrics(system, group, members, parameters)
+
+
+def _compute_group_metrics(
+    system: str, group: str, rows: Sequence[CrowdRow], parameters: MultiqaParameters
+) -> Iterator[MetricRow]:
+    """Yield the means of the crowd metrics over the items of a group, and the ratio of spreads."""
+    table = np.array(
+        [[getattr(row, name) for row in rows] for name in CROWD_METRICS], dtype=np.float64
+    ).reshape(len(CROWD_METRICS), len(rows))
+    draws, seed = parameters.bootstrap, parameters.seed
+    for name, estimate in zip(CROWD_METRICS, means(table, draws, seed), strict=True):
+        row = MetricRow.of(system, group, name, estimate)
+        yield row if row.value is not None else row._replace(reason=NO_CROWD)
+    spreads = table[
+        [CROWD_METRICS.index("spread_rewordings"), CROWD_METRICS.index("spread_people")]
+    ]
+    # The ratio needs both spreads of an item; its interval draws whole items.
+    known = ~np.isnan(spreads).any(axis=0)
+    spreads, n = spreads[:, known], int(known.sum())
+
+    def compute_ratio(weights: Floats) -> Floats:
+        """Return (1, draws) the ratio of the mean spreads for weights (draws, items)."""
+        sums = spreads @ weights.T
+        return ratio(sums[0], sums[1])[None]
+
+    value = compute_ratio(np.ones((1, n)))[0] if n else [np.nan]
+    (estimate,) = drawn_intervals(value, n, compute_ratio, n, draws, seed)
+    row = MetricRow.of(system, group, SPREAD_RATIO, estimate)
+    yield row if row.value is not None else row._replace(reason=NO_CROWD)

@@ -1,0 +1,248 @@
+"""Rows that a run stores: items, replies, rewordings and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations.exchange.records import AnswerStatus
+from evaluation.flow.metrics import MetricRow, group_name
+from evaluation.methods.inference.comparison import Comparison, compare_models
+from evaluation.methods.undefined import or_none
+from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
+from evaluation.multiqa.methods.panel import ITEM_METRICS
+from evaluation.multiqa.options import MultiqaParameters
+from evaluation.multiqa.run.evaluation import CrowdResult, MultiqaEvaluation, SystemResult
+from evaluation.multiqa.run.study import Reply, Wording
+from evaluation.texts.items import MultiqaItem
+
+# Metric by which systems are compared where workers answered.
+CROWD_SCORE = "crowd_score"
+
+
+class ItemRow(NamedTuple):
+    """Metrics of a system's replies to an item; the columns are those of items.csv.
+
+    `numbers` are the metrics of `ITEM_METRICS`; `reasons` are why some are undefined, by metric.
+    """
+
+    system: str
+    item: str
+    kind: str
+    dataset: str
+    matcher: str
+    n_replies: int
+    n_votes: int
+    n_refused: int
+    n_empty: int
+    numbers: tuple[float | None, ...]
+    original_reply: str | None
+    modal_reply: str | None
+    reasons: dict[str, str]
+
+    def list_cells(self) -> tuple[object, ...]:
+        """Return the cells of a row of items.csv."""
+        return (*self[:9], *self.numbers, self.original_reply, self.modal_reply)
+
+    def build_metric_rows(self) -> Iterator[MetricRow]:
+        """Yield the item's rows of metrics.csv."""
+        group = group_name("item", self.item)
+        for name, value in zip(ITEM_METRICS, self.numbers, strict=True):
+            why = self.reasons.get(name)
+            yield MetricRow(self.system, group, name, value, None, None, self.n_replies, why)
+
+
+class ReplyRow(NamedTuple):
+    """A reply to a wording of an item; the first six columns are those of a file of replies.
+
+    `right` is None if the reply was not judged. `says` is the representative of all replies with
+    the same answer; `modal` is whether this answer is the item's most frequent one. `crowd_score`
+    is the similarity to the workers' exemplary answer. `error` is why there is no reply.
+    """
+
+    system: str
+    item: str
+    variant: int
+    variant_text: str
+    reply: str
+    status: AnswerStatus
+    right: bool | None
+    says: str | None
+    modal: bool | None
+    crowd_score: float | None
+    error: str
+
+
+class RewordingRow(NamedTuple):
+    """A rewording of an item; without a `variant` it was rejected for `reason`.
+
+    `kind` is rewording, dialect or style for a typed wording, "" for the rewriter's. `attempt` is
+    the number of the rewriter's call; 0 for a typed wording.
+    """
+
+    item: str
+    variant: int | None
+    variant_text: str
+    kind: str
+    attempt: int
+    reason: str | None
+    cosine: float | None
+    entailment: float | None
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """Comparison of two systems by one metric; `difference` is A minus B."""
+
+    metric: str
+    system_a: str
+    system_b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    smallest_detectable: float | None
+    n: int
+    reason: str | None
+    test: str
+
+    @classmethod
+    def build(cls, metric: str, pair: Comparison) -> SystemPair:
+        """Return the row of a comparison."""
+        return cls(
+            metric,
+            pair.model_a,
+            pair.model_b,
+            pair.difference,
+            pair.low,
+            pair.high,
+            pair.p_value,
+            pair.adjusted_p_value,
+            pair.smallest_detectable,
+            pair.n,
+            pair.reason,
+            pair.test,
+        )
+
+
+def build_item_rows(evaluation: MultiqaEvaluation) -> Iterator[ItemRow]:
+    """Yield a row for each system and item that counts, system by system."""
+    for result in evaluation.systems:
+        yield from _build_system_rows(evaluation, result)
+
+
+def _build_system_rows(evaluation: MultiqaEvaluation, result: SystemResult) -> Iterator[ItemRow]:
+    """Yield a row for each item that counts for a system."""
+    replies, panel = result.judged.replies, result.judged.panel
+    metrics, find_text = result.overall.profile_metrics, evaluation.judgement.find_text
+    for row, (number, profile) in enumerate(
+        zip(replies.items.tolist(), result.overall.profiles.tolist(), strict=True)
+    ):
+        item, statuses = evaluation.judgement.items[number], replies.statuses[row]
+        mode = int(metrics.votes.mode[profile])
+        modal_text = NO_REPLY
+        if mode >= 0:
+            modal_text = int(replies.texts[row, panel.representatives[row, mode]])
+        reasons = {name: metrics.find_reason(name, profile) for name in ITEM_METRICS}
+        yield ItemRow(
+            replies.system,
+            item.item,
+            item.kind,
+            item.dataset,
+            item.matcher,
+            int((statuses != NO_REPLY).sum()),
+            int(metrics.votes.n_votes[profile]),
+            int(np.isin(statuses, REFUSED).sum()),
+            int((statuses == EMPTY).sum()),
+            tuple(or_none(float(metrics.values[name][profile])) for name in ITEM_METRICS),
+            find_text(int(replies.texts[row, 0])),
+            find_text(modal_text),
+            {name: why for name, why in reasons.items() if why is not None},
+        )
+
+
+ReplyJudgement = tuple[bool, str | None, bool]
+"""Whether a reply is right, its representative's text, and whether its answer is the modal one."""
+
+
+def collect_reply_judgements(
+    evaluation: MultiqaEvaluation,
+) -> dict[tuple[str, str, int], ReplyJudgement]:
+    """Return the judgement of each reply that counts, by system, item and variant."""
+    judgements: dict[tuple[str, str, int], ReplyJudgement] = {}
+    for result in evaluation.systems:
+        replies, panel = result.judged.replies, result.judged.panel
+        mode = result.overall.profile_metrics.votes.mode[result.overall.profiles]
+        for row, column in zip(*np.nonzero(replies.statuses != NO_REPLY), strict=True):
+            answer = int(panel.answers[row, column])
+            votes = answer >= 0
+            text = NO_REPLY
+            if votes:
+                text = int(replies.texts[row, panel.representatives[row, column]])
+            is_modal = votes and mode[row] >= 0 and answer == int(panel.answers[row, mode[row]])
+            key = (
+                replies.system,
+                evaluation.judgement.items[int(replies.items[row])].item,
+                int(replies.variants[row, column]),
+            )
+            judgements[key] = (
+                bool(panel.right[row, column]),
+                evaluation.judgement.find_text(text),
+                bool(is_modal),
+            )
+    return judgements
+
+
+def build_reply_rows(
+    system: str,
+    items: Sequence[MultiqaItem],
+    wordings: Sequence[Wording],
+    replies: Mapping[tuple[str, int], Reply],
+    judgements: Mapping[tuple[str, str, int], ReplyJudgement],
+    scores: Mapping[tuple[str, str, int], float],
+) -> Iterator[ReplyRow]:
+    """Yield the rows of a system's replies in the order of the wordings.
+
+    Parameters
+    ----------
+    replies : by the id of the conversation and the number of the sample, which is 0.
+    judgements, scores : by system, item and variant; replies without an entry have empty cells.
+    """
+    for wording in wordings:
+        item = items[wording.item].item
+        reply = replies[wording.build_id(items), 0]
+        key = (system, item, wording.variant)
+        right, says, modal = judgements.get(key, (None, None, None))
+        yield ReplyRow(
+            *(system, item, wording.variant, wording.text, reply.answer, reply.status),
+            *(right, says, modal, scores.get(key)),
+            # Only stored replies of a run have a message; rows of a journal do not.
+            str(getattr(reply, "message", "")),
+        )
+
+
+def build_comparison_rows(
+    evaluation: MultiqaEvaluation, crowd: CrowdResult | None, parameters: MultiqaParameters
+) -> Iterator[SystemPair]:
+    """Yield the comparisons of every two systems by each metric, then by the crowd score."""
+    for name, pair in evaluation.comparisons:
+        yield SystemPair.build(name, pair)
+    if crowd is None:
+        return
+    systems = list(dict.fromkeys(row.system for row in crowd.items))
+    item_ids = dict.fromkeys(row.item for row in crowd.items)
+    columns = {item: column for column, item in enumerate(item_ids)}
+    if len(systems) < 2:
+        return
+    scores = np.full((len(systems), len(columns)), np.nan)
+    for row in crowd.items:
+        if row.crowd_score is not None:
+            scores[systems.index(row.system), columns[row.item]] = row.crowd_score
+    for pair in compare_models(
+        scores, systems, n_draws=parameters.bootstrap, seed=parameters.seed, test="permutation"
+    ):
+        yield SystemPair.build(CROWD_SCORE, pair)

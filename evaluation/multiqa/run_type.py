@@ -1,0 +1,30 @@
+"""Run type of MultiQ&A: robustness of models to rewording."""
+
+from evaluation.kinds.kind import Kind
+
+MULTIQA = Kind(
+    name="multiqa",
+    title="Robustness to rewording (MultiQ&A)",
+    words="Asks models each question in several wordings and measures how much their answers "
+    "depend on the wording.",
+    options="evaluation.multiqa.options.MultiqaRunOptions",
+    run="evaluation.multiqa.storage.running.execute_run",
+    asks=True,
+    summary="evaluation.multiqa.storage.running.MultiqaSummary",
+    tables="evaluation.multiqa.report.TABLES",
+    columns="evaluation.multiqa.messages.COLUMNS",
+    charts="evaluation.multiqa.views.CHARTS",
+    report="evaluation.multiqa.report.build_report",
+    text="evaluation.multiqa.commands.format_run",
+    pages="evaluation.multiqa.views.PAGES",
+    named="evaluation.multiqa.views.resolve_model_names",
+    needs_answers=False,
+    reads_answers=True,
+    standing="evaluation.kinds.going.STANDING",
+    check="evaluation.multiqa.storage.questions.find_start_problems",
+    evaluate="evaluation.multiqa.arguments.EVALUATE",
+    study="evaluation.multiqa.arguments.STUDY",
+    action="Test rewording (MultiQ&A)",
+    start="evaluation.multiqa.views.START",
+    views="evaluation.multiqa.views.VIEWS",
+)

@@ -1,0 +1,451 @@
+"""Run of MultiQ&A: reword, ask models, evaluate, store rows and a summary; load the rows again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+from django.utils.text import capfirst
+
+from annotations.exchange import AnswerStatus
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.flow.metrics import MetricRow
+from evaluation.models import LanguageModel, Run
+from evaluation.multiqa.items import Replies
+from evaluation.multiqa.options import MultiqaRunOptions
+from evaluation.multiqa.run import meaning, study
+from evaluation.multiqa.run.evaluation import (
+    CrowdResult,
+    CrowdRow,
+    MultiqaEvaluation,
+    build_grading_parameters,
+    evaluate,
+    score_by_crowd,
+)
+from evaluation.multiqa.run.result_tables import (
+    COMPARISONS,
+    CROWD,
+    ITEMS,
+    METRICS,
+    REPLIES,
+    REWORDINGS,
+)
+from evaluation.multiqa.run.rows import (
+    ItemRow,
+    ReplyRow,
+    RewordingRow,
+    SystemPair,
+    build_comparison_rows,
+    build_item_rows,
+    build_reply_rows,
+    collect_reply_judgements,
+)
+from evaluation.multiqa.run.study import (
+    ATTEMPTS,
+    NO_REWRITER_REPLY,
+    Checker,
+    Rewording,
+    Wording,
+    build_attempt_id,
+    build_conversations,
+    find_items_without_rewording,
+    list_wordings,
+    note_missing_rewordings,
+    request_rewordings,
+    summarize_rejected,
+)
+from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
+from evaluation.options import SITE
+from evaluation.options.parameters import NOTHING, SHORT, signed
+from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
+from evaluation.steps.asking.registered import ids_of, registered
+from evaluation.steps.cache import embed_texts, lane_of_embedder
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.findings import keep_rows, keep_table, kept_rows, read_table
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class MultiqaSummary(StudySummary):
+    """Summary of a run: counts, models, exclusions, embedding, and usage.
+
+    Attributes
+    ----------
+    questions : number of the version's questions with a text.
+    items, wordings : number of questions that were asked, and of all their wordings.
+    systems : names of the models in the chosen order.
+    rewriter : name of the rewriter; "" for typed or imported wordings.
+    wanted : number of rewordings requested for each question; None without a rewriter.
+    kept, dropped : number of accepted rewordings, and of rejected ones by reason.
+    replies, no_answer, errors : number of all replies, of empty or refused ones, and of failures.
+    crowd : number of workers' answers, workers and items; {} without a crowd score.
+    exclusions : what was left out, by reason.
+    wrong_by_form : replies that name no choice, by reason.
+    left_out_of_metrics : number of items left out of metrics, by system, metric and reason.
+    embedding, reranking : how they were done; {} without.
+    """
+
+    questions: int = 0
+    items: int = 0
+    wordings: int = 0
+    systems: tuple[str, ...] = ()
+    rewriter: str = ""
+    wanted: int | None = None
+    kept: int = 0
+    dropped: dict[str, int] = field(default_factory=dict)
+    replies: int = 0
+    no_answer: int = 0
+    errors: int = 0
+    crowd: dict[str, int] = field(default_factory=dict)
+    exclusions: tuple[dict[str, Any], ...] = ()
+    wrong_by_form: tuple[dict[str, Any], ...] = ()
+    left_out_of_metrics: tuple[dict[str, Any], ...] = ()
+    embedding: dict[str, Any] = field(default_factory=dict)
+    reranking: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> float | None:
+        """Cost of the run; None if a model has no prices."""
+        costs = [usage.cost for usage in self.usage]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return the counts that the page of a run shows."""
+        return {"questions": self.items, "wordings": self.wordings, "models": len(self.systems)}
+
+
+def load_metrics(run: Run) -> list[MetricRow]:
+    """Load the metrics of every system and group; `load_items` loads those of single items."""
+    return list(read_table(run, METRICS))
+
+
+def load_items(run: Run) -> Iterator[ItemRow]:
+    """Load the rows of single items, system by system."""
+    return read_table(run, ITEMS)
+
+
+def load_replies(run: Run) -> Iterator[ReplyRow]:
+    """Load the replies, system by system, each with the originals of all items first."""
+    return read_table(run, REPLIES)
+
+
+def load_rewordings(run: Run) -> Iterator[RewordingRow]:
+    """Load the accepted and rejected rewordings."""
+    return read_table(run, REWORDINGS)
+
+
+def load_comparisons(run: Run) -> list[SystemPair]:
+    """Load the comparisons of every two systems."""
+    return list(read_table(run, COMPARISONS))
+
+
+def load_crowd(run: Run) -> Iterator[CrowdRow]:
+    """Load the crowd scores of each system and item."""
+    return read_table(run, CROWD)
+
+
+# Names of the steps, stored with the usage.
+REWORDING, ASKING = "rewording", "asking models"
+# Name of the checkpoint with the checked rewordings and the rewriter's calls without a text.
+CHECKED = "checked"
+
+
+@dataclass(frozen=True)
+class _StudyReplies:
+    """Wordings of a run and all replies to them.
+
+    Attributes
+    ----------
+    rewordings : accepted and rejected ones; `item` is a position in `loaded.scorable`.
+    kinds : kind of each rewording if typed, else "".
+    wordings : all wordings that were asked.
+    by_system : replies of each model by conversation, in the order of the models.
+    """
+
+    loaded: VersionItems
+    rewordings: list[Rewording]
+    kinds: list[str]
+    wordings: list[Wording]
+    by_system: dict[str, Answered]
+
+    def build_replies(self) -> Replies:
+        """Return the replies as input of `evaluate`."""
+        replies = Replies()
+        for system, answered in self.by_system.items():
+            replies.add_system(system)
+            for wording in self.wordings:
+                reply = answered[wording.build_id(self.loaded.items), 0]
+                replies.add(system, wording.item, wording.variant, reply.text, reply.status)
+        return replies
+
+    def count_statuses(self) -> Counter[AnswerStatus]:
+        """Return the number of replies by status."""
+        return Counter(
+            reply.status for answered in self.by_system.values() for reply in answered.values()
+        )
+
+
+def execute_run(turn: Turn) -> None:
+    """Execute a claimed run, or continue it: reword, ask the models, evaluate, store the result.
+
+    Ends early with a checkpoint when the turn's time is over. Raises `RunInputError`.
+    """
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    options = load_options(run)
+    models = registered(run, options.models)
+    if not models:
+        raise RunInputError("run.no_model_that_answers")
+    rewriters = registered(run, ids_of(options.rewriter), "rewriter")
+    loaded = load(run.version, options)
+    problem = find_problem(loaded, options)
+    if problem is not None:
+        sentence = SITE.sentence(MultiqaRunOptions, problem)
+        raise RunInputError.of_sentence(f"{capfirst(sentence)}.")
+    # A missing re-ranker must fail before requests cost money.
+    meaning.load_reranker(options.reranker)
+    in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
+    collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
+    if all(status.is_missing for status in collected.count_statuses()):
+        raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
+    # With a crowd `embed_texts` chooses the lane itself.
+    if loaded.crowd is None:
+        turn.go_on_in(lane_of_embedder(options.embedder))
+    turn.between_parts()
+    replies, parameters = collected.build_replies(), options.evaluation()
+    crowd = None
+    if loaded.crowd is not None:
+        embed = partial(embed_texts, build_grading_parameters(parameters), turn)
+        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report, embed)
+    result = evaluate(loaded.items, replies, parameters, loaded.left_out, turn.report)
+    input_hash = loaded.compute_hash()
+    signature = _build_signature(options, result, crowd, models, rewriters, input_hash)
+    summary = _build_summary(in_turns, collected, result, crowd, options, rewriters)
+    # Another process may have claimed the run meanwhile: `fenced` stores all of it or nothing.
+    with turn.fenced():
+        _store_rows(turn, collected, result, crowd)
+        warnings = _collect_warnings(result, crowd, in_turns.usage())
+        turn.end(Ending(signature, input_hash, summary, warnings))
+
+
+def load_options(run: Run) -> MultiqaRunOptions:
+    """Return the options of a run; options that an older run lacks have their defaults."""
+    try:
+        return MultiqaRunOptions.of_dict(run.parameters)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def _collect_replies(
+    turn: Turn,
+    in_turns: AskedInTurns,
+    loaded: VersionItems,
+    options: MultiqaRunOptions,
+    models: Sequence[LanguageModel],
+    rewriters: Sequence[LanguageModel],
+) -> _StudyReplies:
+    """Request the rewordings, then ask every model every wording in a separate conversation."""
+    if rewriters:
+        rewordings = _request_rewordings(turn, in_turns, rewriters[0], loaded, options)
+        kinds = [""] * len(rewordings)
+        ids = [loaded.items[number].item for number in loaded.scorable]
+        note_missing_rewordings(rewordings, ids, options.rewordings, loaded.left_out)
+    else:
+        rewordings, kinds = loaded.check_typed_wordings()
+    wordings = list_wordings(loaded.items, loaded.scorable, rewordings)
+    conversations = build_conversations(loaded.items, wordings)
+    sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
+    rounds = [Round(model, conversations, sent, options.seed) for model in models]
+    answered = in_turns.ask(ASKING, rounds)
+    by_system = {model.name: each for model, each in zip(models, answered, strict=True)}
+    return _StudyReplies(loaded, rewordings, kinds, wordings, by_system)
+
+
+def _request_rewordings(
+    turn: Turn,
+    in_turns: AskedInTurns,
+    rewriter: LanguageModel,
+    loaded: VersionItems,
+    options: MultiqaRunOptions,
+) -> list[Rewording]:
+    """Request and check rewordings; a later turn loads the checked ones from the checkpoint.
+
+    Raises `RunInputError` if no rewording is accepted.
+    """
+    silent = turn.kept(CHECKED)
+    if silent is not None:
+        loaded.left_out.found |= {reason: (n, names) for reason, (n, names) in silent.items()}
+        return list(kept_rows(in_turns.run, CHECKED, Rewording))
+    sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
+    checker = Checker(
+        [loaded.items[number].question for number in loaded.scorable],
+        options.rewordings,
+        options.evaluation(),
+        options.meaning,
+        options.nli,
+        options.entailment,
+        turn.report,
+    )
+    ids = [loaded.items[number].item for number in loaded.scorable]
+    conversations: list[Item] = []
+
+    def ask(items: Sequence[Item]) -> Answered:
+        conversations.extend(items)
+        (replies,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
+        return replies
+
+    checked: list[Rewording] = []
+
+    def check(texts: Sequence[tuple[int, str]], attempt: int) -> list[Rewording]:
+        # Each check is stored, so a turn that asks for the next attempt does not repeat it.
+        stored = [
+            rewording
+            for rewording in kept_rows(in_turns.run, CHECKED, Rewording)
+            if rewording.attempt == attempt
+        ]
+        if stored:
+            checker.restore(stored)
+        elif texts:
+            turn.go_on_in(lane_of_embedder(options.embedder))
+            stored = checker.check(texts, attempt)
+            with turn.fenced():
+                keep_rows(turn, CHECKED, Rewording, [*checked, *stored])
+        checked.extend(stored)
+        return stored
+
+    rewordings = request_rewordings(checker, ids, ask, loaded.left_out, check)
+    if why := in_turns.reason_given_up(rewriter):
+        raise RunInputError("run.rewriter_not_asked", reason=why)
+    # At its temperature the rewriter may do better next time, so a later run must not reuse the
+    # replies of items without an accepted rewording.
+    names = {
+        build_attempt_id(item, attempt)
+        for item in find_items_without_rewording(rewordings, ids)
+        for attempt in ATTEMPTS
+    }
+    unusable = [conversation for conversation in conversations if conversation.id in names]
+    if unusable:
+        with turn.fenced():
+            in_turns.reject(Round(rewriter, unusable, sent, options.seed))
+    if not any(rewording.variant for rewording in rewordings):
+        values = summarize_rejected(rewordings, ids, loaded.left_out)
+        raise RunInputError("run.no_usable_rewording", **values)
+    left_out = loaded.left_out.found
+    with turn.fenced():
+        keep_rows(turn, CHECKED, Rewording, rewordings)
+        silent = (
+            {NO_REWRITER_REPLY: left_out[NO_REWRITER_REPLY]}
+            if NO_REWRITER_REPLY in left_out
+            else {}
+        )
+        turn.keep(CHECKED, silent)
+    return rewordings
+
+
+def _store_rows(
+    turn: Turn, collected: _StudyReplies, result: MultiqaEvaluation, crowd: CrowdResult | None
+) -> None:
+    """Store all rows of a finished run; call it in `fenced`."""
+    items, judgements = collected.loaded.items, collect_reply_judgements(result)
+    scores = {} if crowd is None else crowd.scores
+    keep_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
+    keep_table(turn, ITEMS, build_item_rows(result))
+    replies = (
+        row
+        for system, answered in collected.by_system.items()
+        for row in build_reply_rows(system, items, collected.wordings, answered, judgements, scores)
+    )
+    keep_table(turn, REPLIES, replies)
+    rewordings = (
+        RewordingRow(
+            items[collected.loaded.scorable[rewording.item]].item,
+            rewording.variant,
+            rewording.text,
+            kind,
+            rewording.attempt,
+            rewording.reason,
+            rewording.cosine,
+            rewording.entailment,
+        )
+        for rewording, kind in zip(collected.rewordings, collected.kinds, strict=True)
+    )
+    keep_table(turn, REWORDINGS, rewordings)
+    comparisons = build_comparison_rows(result, crowd, result.parameters)
+    keep_table(turn, COMPARISONS, comparisons)
+    keep_table(turn, CROWD, crowd.items if crowd else ())
+
+
+def _build_signature(
+    options: MultiqaRunOptions,
+    result: MultiqaEvaluation,
+    crowd: CrowdResult | None,
+    models: Sequence[LanguageModel],
+    rewriters: Sequence[LanguageModel],
+    input_hash: str,
+) -> str:
+    """Return the signature: options, models, rewriter, embedding, inputs and version."""
+    info = result.judgement.info or (crowd.info if crowd else None)
+    reranking = result.judgement.reranking
+    parts = {
+        **signed(options),
+        "models": "+".join(model.spec for model in models),
+        "rewriter": rewriters[0].spec if rewriters else NOTHING,
+        "embedder": NOTHING if info is None else info.model,
+        **({} if info is None else {"revision": info.revision}),
+        **(reranking.list_signature_parts() if reranking else {}),
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join(["multiqa", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _build_summary(
+    in_turns: AskedInTurns,
+    collected: _StudyReplies,
+    result: MultiqaEvaluation,
+    crowd: CrowdResult | None,
+    options: MultiqaRunOptions,
+    rewriters: Sequence[LanguageModel],
+) -> MultiqaSummary:
+    """Return the summary of a finished run."""
+    statuses = collected.count_statuses()
+    errors, cut_off = statuses[AnswerStatus.ERROR], statuses[AnswerStatus.CUT_OFF]
+    info = result.judgement.info or (crowd.info if crowd else None)
+    return MultiqaSummary(
+        version=VERSION,
+        questions=len(collected.loaded.items),
+        items=len(collected.loaded.scorable),
+        wordings=len(collected.wordings),
+        systems=tuple(collected.by_system),
+        rewriter=rewriters[0].name if rewriters else "",
+        wanted=options.rewordings if rewriters else None,
+        kept=sum(each.variant is not None for each in collected.rewordings),
+        dropped=dict(Counter(each.reason for each in collected.rewordings if each.reason)),
+        replies=statuses.total(),
+        no_answer=statuses.total() - errors - cut_off - statuses[AnswerStatus.TEXT],
+        errors=errors,
+        cut_off=cut_off,
+        crowd={} if crowd is None else crowd.counts,
+        usage=in_turns.usage(),
+        exclusions=tuple(result.judgement.left_out.as_list()),
+        wrong_by_form=tuple(result.judgement.listed.as_list()),
+        left_out_of_metrics=tuple(result.list_left_out()),
+        embedding={} if info is None else info.as_dict(),
+        reranking=result.judgement.reranking.as_dict() if result.judgement.reranking else {},
+    )
+
+
+def _collect_warnings(
+    result: MultiqaEvaluation, crowd: CrowdResult | None, usage: Sequence[Usage]
+) -> list[dict[str, object]]:
+    """Return the different warnings of asking, judging and the crowd score."""
+    warnings = cut_off_warnings(usage, {REWORDING: "rewriter_tokens"})
+    for warning in [*result.judgement.warnings, *(crowd.warnings if crowd else ())]:
+        if warning not in warnings:
+            warnings.append(warning)
+    return [warning.as_dict() for warning in warnings]

@@ -1,0 +1,186 @@
+"""Pages of a run of MultiQ&A, its start page, and its columns in the model overview."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.models import QuestionSetVersion
+from evaluation.charts.chart import Chart
+from evaluation.flow.view import Side, View, Viewed, column
+from evaluation.kinds.kind import Beforehand, Page, Start
+from evaluation.models import LanguageModel, Run
+from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart
+from evaluation.multiqa.messages import STEPS
+from evaluation.multiqa.options import MultiqaRunOptions
+from evaluation.multiqa.report import (
+    GroupRow,
+    build_report,
+    load_rewordings_page,
+    load_texts_page,
+)
+from evaluation.multiqa.storage.questions import estimate_requests, load
+from evaluation.steps.asking.registered import ids_of
+
+# Rows of a page.
+QUESTIONS, WORDINGS = 10, 50
+GONE = "a model that is not there any more"
+
+
+def build_scores_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page Scores: report, charts, usage and tables of groups."""
+    report = build_report(run)
+    charts = (build_accuracy_chart(report), build_crowd_chart(report))
+    return {
+        "report": report,
+        "charts": [chart for chart in charts if chart],
+        "usage": [(STEPS.get(usage.step, usage.step), usage) for usage in report.usage],
+        "groups": [
+            (title, name, _group_by_metric(tables))
+            for title, name, tables in (
+                ("By format", "formats", report.formats),
+                ("By data set", "datasets", report.datasets),
+            )
+            if len(tables) > 1
+        ],
+    }
+
+
+def _group_by_metric(
+    groups: tuple[GroupRow, ...],
+) -> list[tuple[str, list[tuple[GroupRow, Any]]]]:
+    """Return, for each metric, its label and the row of each group; None without a row."""
+    labels = {row.name: row.words.label for group in groups for row in group.rows}
+    return [
+        (
+            label,
+            [
+                (group, next((row for row in group.rows if row.name == name), None))
+                for group in groups
+            ],
+        )
+        for name, label in labels.items()
+    ]
+
+
+def build_comparison_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page Models compared."""
+    report = build_report(run)
+    by_metric: dict[str, list[Any]] = {}
+    for pair in report.comparisons:
+        by_metric.setdefault(pair.what, []).append(pair)
+    return {"report": report, "comparisons": by_metric}
+
+
+def build_texts_context(run: Run, first: int) -> Mapping[str, Any]:
+    """Return the context of the page Worst questions, from position `first` on."""
+    return {"page": load_texts_page(run, first, QUESTIONS)}
+
+
+def build_rewordings_context(run: Run, first: int) -> Mapping[str, Any]:
+    """Return the context of the page Rewordings, from position `first` on."""
+    return {
+        "page": load_rewordings_page(run, first, WORDINGS),
+        "report": build_report(run),
+    }
+
+
+def resolve_model_names(run: Run) -> Mapping[str, str]:
+    """Return the names of the models for each option that holds their ids."""
+    options = ("models", "rewriter")
+    ids = {name: ids_of(run.parameters.get(name)) for name in options}
+    all_ids = [public_id for option_ids in ids.values() for public_id in option_ids]
+    rows = LanguageModel.objects.filter(public_id__in=all_ids).values_list("public_id", "name")
+    names = {str(public_id): name for public_id, name in rows}
+    return {
+        name: ", ".join(names.get(public_id, GONE) for public_id in option_ids)
+        for name, option_ids in ids.items()
+        if option_ids
+    }
+
+
+def draw_accuracy_chart(run: Run) -> Chart | None:
+    """Return the chart of accuracy over wordings; None without accepted answers."""
+    return build_accuracy_chart(build_report(run))
+
+
+def draw_crowd_chart(run: Run) -> Chart | None:
+    """Return the chart of the crowd score; None without workers' answers."""
+    return build_crowd_chart(build_report(run))
+
+
+PAGES = (
+    Page("", "Scores", "evaluation/multiqa/scores.html", build_scores_context),
+    Page("texts", "Worst questions", "evaluation/multiqa/texts.html", paged=build_texts_context),
+    Page(
+        "comparison",
+        "Models compared",
+        "evaluation/multiqa/comparison.html",
+        build_comparison_context,
+    ),
+    Page(
+        "wordings", "Rewordings", "evaluation/multiqa/wordings.html", paged=build_rewordings_context
+    ),
+)
+CHARTS = {"robustness": draw_accuracy_chart, "nearness": draw_crowd_chart}
+
+
+def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+    """Describe what a version has for a run: accepted answers, workers and rewordings."""
+    loaded = None if version is None else load(version, MultiqaRunOptions())
+    if loaded is None or not loaded.items:
+        return Beforehand("No question has a text yet.", ready=False)
+    if not loaded.scorable:
+        return Beforehand(
+            "No question has accepted answers or workers' answers, so no reply can be scored.",
+            ready=False,
+        )
+    keyed = sum(bool(item.answers) for item in loaded.items)
+    typed = sum(each.variant is not None for each in loaded.check_typed_wordings()[0])
+    people = len(set(loaded.crowd.workers)) if loaded.crowd is not None else 0
+    parts = [
+        f"{_format_count(len(loaded.items), 'question')}, {keyed} with accepted answers",
+        f"{_format_count(people, 'worker')} answered" if people else "no workers' answers yet",
+        f"{_format_count(typed, 'rewording')} typed or imported"
+        if typed
+        else "no rewordings typed or imported: choose a rewriter",
+    ]
+    return Beforehand(f"{'; '.join(parts)}.")
+
+
+def _format_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+
+
+START = Start(
+    words="An answer that changes with the wording is not robust.",
+    before=describe_version,
+    foreseen=estimate_requests,
+)
+
+
+VIEWS = (
+    Viewed(
+        View(
+            "certainty_in_other_words",
+            Side.ROBUSTNESS,
+            "Certainty over wordings",
+            "Consistency of the model's answers to all wordings of the question: 1 where all are "
+            "the same, 0 where all are equally frequent.",
+            lowest=0.0,
+            highest=1.0,
+        ),
+        column("certainty"),
+    ),
+    Viewed(
+        View(
+            "right_in_every_wording",
+            Side.ROBUSTNESS,
+            "Right in every wording",
+            "Whether the model answers the question rightly however it is put.",
+            lowest=0.0,
+            highest=1.0,
+        ),
+        column("worst_case"),
+    ),
+)

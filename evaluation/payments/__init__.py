@@ -1,0 +1,1 @@
+"""Approving, rejecting and rewarding people's work, and inviting them again."""

@@ -1,0 +1,247 @@
+"""REST API: import many decisions at once, and statuses of submissions on Prolific."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema_view
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.exchange.reading.decisions import read_decisions
+from annotations.exchange.reading.panel_statuses import read_statuses
+from annotations.ledger.files import decide_by_file
+from annotations.models import Decision, PanelStatus
+from annotations.panels.statuses import import_statuses
+from annotations.web.rest.bulk import (
+    CSV,
+    BulkViewSet,
+    CsvParser,
+    ImportOptionsSerializer,
+    read_options,
+)
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.uploads import describe_bulk_upload
+from annotations.web.size_limit import LARGEST
+from evaluation.payments.api.decisions import translate_payment_errors
+from evaluation.payments.api.money import MoneyField
+from evaluation.payments.api.rules import FairnessSerializer, RoundField
+from evaluation.payments.storage.fairness import compare_rejections
+from evaluation.payments.storage.scope import LARGEST_VERSION, get_payable_version
+from evaluation.rest.message_field import SaidField
+
+DECISION_ROWS = [
+    {"worker": "ada", "decision": "approve", "bonus": "1.50"},
+    {"worker": "ben", "decision": "open"},
+]
+DECISIONS = {
+    "version": 1,
+    "n_rows": 2,
+    "n_new": 2,
+    "n_unchanged": 0,
+    "by_decision": {"approve": 1, "open": 1},
+    "bonuses": 1,
+    "new_bonuses": 1,
+    "total": "1.50",
+    "currency": "GBP",
+    "fairness": [],
+    "warnings": [],
+    "dry_run": False,
+}
+STATUS_ROWS = [
+    {
+        "Submission id": "66a0c5f1e2b3d4a5c6e7f801",
+        "Participant id": "5f1e2b3d4a5c6e7f80166a0c",
+        "Status": "AWAITING REVIEW",
+        "Time taken": "840",
+    }
+]
+STATUSES = {
+    "version": 1,
+    "n_rows": 1,
+    "n_new": 1,
+    "n_unchanged": 0,
+    "by_status": {"AWAITING REVIEW": 1},
+    "strangers": {},
+    "missing": 0,
+    "kept_aside": [],
+    "warnings": [],
+    "dry_run": False,
+}
+
+
+class PayFileOptionsSerializer(ImportOptionsSerializer):
+    """Of which version; the newest in which somebody took part without it."""
+
+    version = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_VERSION)
+
+
+class StatusOptionsSerializer(PayFileOptionsSerializer):
+    """Of which version, and whether the file before was of another study."""
+
+    instead = serializers.BooleanField(
+        default=False, help_text="The last file was of another study: these submissions count."
+    )
+
+
+class DecisionOptionsSerializer(PayFileOptionsSerializer):
+    """Of which version, and of which round the amounts in `bonus` are."""
+
+    round = RoundField()
+
+
+class DecisionsReportSerializer(serializers.Serializer[Any]):
+    """What became of decisions; n_rows = n_new + n_unchanged."""
+
+    version = serializers.IntegerField()
+    n_rows = serializers.IntegerField()
+    n_new = serializers.IntegerField()
+    n_unchanged = serializers.IntegerField()
+    by_decision = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Rows that approve, reject, open."
+    )
+    bonuses = serializers.IntegerField(help_text="Rows with an amount, which confirms it.")
+    new_bonuses = serializers.IntegerField()
+    total = MoneyField(help_text="Of these amounts.")
+    currency = serializers.CharField()
+    fairness = FairnessSerializer(
+        many=True, help_text="Who is not rejected once this is decided; without rejections empty."
+    )
+    warnings = serializers.ListField(child=serializers.CharField())
+    dry_run = serializers.BooleanField()
+
+
+class StatusesReportSerializer(serializers.Serializer[Any]):
+    """What became of lines; n_rows = n_new + n_unchanged + the sum of strangers."""
+
+    version = serializers.IntegerField()
+    n_rows = serializers.IntegerField()
+    n_new = serializers.IntegerField()
+    n_unchanged = serializers.IntegerField()
+    by_status = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Lines of people who took part here."
+    )
+    strangers = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Lines of others, which are not kept."
+    )
+    missing = serializers.IntegerField(help_text="Who took part here and stands in no line.")
+    kept_aside = serializers.ListField(
+        child=serializers.CharField(), help_text="Columns that are not kept."
+    )
+    warnings = serializers.ListField(child=serializers.CharField())
+    dry_run = serializers.BooleanField()
+
+
+class PayFileViewSet(BulkViewSet):
+    """Rows about people's pay; a file of CSV is taken as it is."""
+
+    def get_parsers(self) -> list[BaseParser]:
+        """Return the parsers of JSON rows, and one that takes CSV as it is."""
+        return [*super().get_parsers(), CsvParser()]
+
+    def most_bytes(self, request: Request) -> int:
+        """Return the size limit; CSV is read as a stream and may be larger than JSON."""
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        return LARGEST if kind == CSV else super().most_bytes(request)
+
+
+@extend_schema_view(
+    create=describe_bulk_upload(
+        "Decide of many submissions, all rows or none",
+        "For who may change the set. `worker` is the panel's id, `decision` approve, reject (with "
+        "`category` and `reason`) or open; `bonus`, an amount, is confirmed by it; `panel` where "
+        "an id is there in two. The same rows again change nothing. No panel is told.",
+        DECISION_ROWS,
+        DECISIONS,
+        DecisionOptionsSerializer,
+        answer=DecisionsReportSerializer,
+        files=True,
+        operation_id="paying_decisions_send",
+        tags=["paying"],
+    )
+)
+class PayDecisionsViewSet(PayFileViewSet):
+    """Decisions of many submissions: every row or none."""
+
+    queryset = Decision.objects.all()
+    serializer_class = DecisionsReportSerializer
+    required_keys = ("worker", "decision")
+    reader = staticmethod(read_decisions)
+
+    @repeatable
+    def create(self, request: Request, set_id: UUID) -> Response:
+        """Keep them, and say what they are."""
+        version = get_payable_version(request, set_id)
+        options = read_options(request, DecisionOptionsSerializer)
+        with self.telling_rows(), translate_payment_errors():
+            arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
+            report = decide_by_file(version, self.source(), request.user, **arguments)
+        comparisons = compare_rejections(version, report.kinds)
+        warnings = [
+            SaidField().to_representation(warning)
+            for comparison in comparisons
+            for warning in comparison.warnings
+        ]
+        body = {
+            "version": version.number,
+            "n_rows": report.n_rows,
+            "n_new": report.n_new,
+            "n_unchanged": report.n_unchanged,
+            "by_decision": report.n_by_kind,
+            "bonuses": report.n_bonuses,
+            "new_bonuses": report.n_new_bonuses,
+            "total": report.total,
+            "currency": report.currency,
+            "fairness": comparisons,
+            "warnings": [*report.warnings, *warnings],
+            "dry_run": report.dry_run,
+        }
+        return Response(DecisionsReportSerializer(body).data)
+
+
+@extend_schema_view(
+    create=describe_bulk_upload(
+        "Take in where submissions stand on Prolific, all rows or none",
+        "For who may change the set. The columns of Prolific's export; what it knows of people "
+        "besides is not kept. No decision changes. An export of another study is refused.",
+        STATUS_ROWS,
+        STATUSES,
+        StatusOptionsSerializer,
+        answer=StatusesReportSerializer,
+        files=True,
+        operation_id="paying_statuses_send",
+        tags=["paying"],
+    )
+)
+class PayStatusesViewSet(PayFileViewSet):
+    """Where submissions stand on Prolific, as its export of a study has it."""
+
+    queryset = PanelStatus.objects.all()
+    serializer_class = StatusesReportSerializer
+    required_keys = ()
+    reader = staticmethod(read_statuses)
+
+    @repeatable
+    def create(self, request: Request, set_id: UUID) -> Response:
+        """Keep them, and say where people stand."""
+        version = get_payable_version(request, set_id)
+        options = read_options(request, StatusOptionsSerializer)
+        arguments = {name: options[name] for name in ("instead", "dry_run")}
+        with self.telling_rows():
+            report = import_statuses(version, self.source(), request.user, **arguments)
+        body = {
+            "version": version.number,
+            "n_rows": report.n_rows,
+            "n_new": report.n_new,
+            "n_unchanged": report.n_unchanged,
+            "by_status": report.by_status,
+            "strangers": report.strangers,
+            "missing": report.n_missing,
+            "kept_aside": report.kept_aside,
+            "warnings": report.warnings,
+            "dry_run": report.dry_run,
+        }
+        return Response(StatusesReportSerializer(body).data)

@@ -1,0 +1,315 @@
+"""REST API: propose and plan bonuses by a rule, and partial payments."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.text import capfirst
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.fields import empty
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.ledger import bonuses, confirmation, errors
+from annotations.ledger.bonuses import PART, find_currency
+from annotations.ledger.parts import PART_REASONS, find_owed_parts
+from annotations.models import BonusPayment, QuestionSetVersion
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.problems import build_field_problem
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.payments.api.decisions import VERSION, PayScoreSerializer, translate_payment_errors
+from evaluation.payments.api.money import AmountField, MoneyField, SumField
+from evaluation.payments.storage.rules import (
+    KINDS,
+    LOW,
+    SCORE,
+    ChangedError,
+    Proposal,
+    Rule,
+    RuleError,
+    plan_proposed,
+    propose,
+)
+from evaluation.payments.storage.scope import get_payable_version
+from evaluation.rest.conflicts import conflict
+from evaluation.rest.message_field import SaidField
+
+
+class RoundField(serializers.CharField):
+    """The round of a bonus; the name that parts of the pay have is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            default=bonuses.ROUND,
+            max_length=bonuses.LONGEST_ROUND,
+            help_text="Of a round everybody has one bonus: one more is another round.",
+        )
+
+    def run_validation(self, data: Any = empty) -> str:
+        """Return the name as it is kept."""
+        try:
+            return bonuses.validate_bonus_round(super().run_validation(data))
+        except errors.RoundError as error:
+            raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
+
+
+class BonusRuleSerializer(StrictSerializer):
+    """Who gets how much."""
+
+    kind = serializers.ChoiceField(
+        choices=list(KINDS),
+        help_text="The best share of people, everybody whose score is at least so much, or so much "
+        "for each answer.",
+    )
+    amount = AmountField(help_text="For each person, or for each answer: 0.01 to 10,000.00.")
+    share = serializers.FloatField(
+        required=False, allow_null=True, help_text="With quantile: above 0 to 1, .2 for a fifth."
+    )
+    at_least = serializers.FloatField(
+        required=False, allow_null=True, help_text="With threshold: the least raw score."
+    )
+    end = serializers.ChoiceField(
+        choices=[SCORE, LOW],
+        default=SCORE,
+        help_text="With threshold: what has to reach it, the score or its interval's lower end.",
+    )
+    least_hourly = AmountField(
+        required=False, help_text="Warn below it; that of the collecting without it."
+    )
+    base_pay = AmountField(
+        required=False, help_text="Pay without a bonus; that of the collecting without it."
+    )
+    round = RoundField()
+
+
+class BonusPlanSerializer(BonusRuleSerializer):
+    """A rule as it was tried."""
+
+    seen = serializers.CharField(
+        max_length=64, help_text="What trying the rule answered: where others would get it, 409."
+    )
+
+
+class EarnerSerializer(serializers.Serializer[Any]):
+    """Somebody who would get a bonus."""
+
+    submission = serializers.UUIDField(source="submission.public_id")
+    worker = serializers.CharField(source="name")
+    panel = serializers.CharField(source="submission.worker.panel")
+    amount = MoneyField()
+    score = PayScoreSerializer(allow_null=True)
+    answers = serializers.IntegerField(source="n_answers")
+    seconds = serializers.FloatField(allow_null=True)
+    hourly = MoneyField(
+        allow_null=True, help_text="Pay and bonus over the person's own time; null if not known."
+    )
+
+
+class FairGroupSerializer(serializers.Serializer[Any]):
+    """People who have something in common, and for how many of them it turns out well."""
+
+    name = serializers.CharField()
+    hit = serializers.IntegerField()
+    n = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True, help_text="Wilson's 95% interval of the share.")
+    high = serializers.FloatField(allow_null=True)
+    ratio = serializers.FloatField(
+        allow_null=True, help_text="Over the group for which it turns out well most often."
+    )
+    ratio_low = serializers.FloatField(allow_null=True)
+    ratio_high = serializers.FloatField(allow_null=True)
+    small = serializers.BooleanField(help_text="Too few to tell.")
+    unfair = serializers.BooleanField(help_text="The ratio is below four fifths.")
+
+
+class FairnessSerializer(serializers.Serializer[Any]):
+    """Groups of one kind, the largest first."""
+
+    what = serializers.CharField()
+    groups = FairGroupSerializer(many=True)
+
+
+class BonusProposalSerializer(serializers.Serializer[Any]):
+    """What a rule would do now; nothing is stored."""
+
+    rule = serializers.CharField(source="rule.said", help_text="As it stands beside each payment.")
+    people = EarnerSerializer(many=True, source="rewarded")
+    n = serializers.IntegerField(source="n_rewarded", help_text="People with a bonus.")
+    considered = serializers.IntegerField(
+        source="n_considered", help_text="Who handed in, did not withdraw and is not rejected."
+    )
+    rejected = serializers.IntegerField(source="n_rejected", help_text="Left out as rejected.")
+    unscored = serializers.IntegerField(
+        source="n_unscored", help_text="Without a score, or with too few answers to say."
+    )
+    total = MoneyField(help_text="Without the panel's fee.")
+    currency = serializers.CharField(help_text="Empty where nobody said.")
+    base_pay = MoneyField(source="base", allow_null=True)
+    least_hourly = MoneyField(source="least", allow_null=True)
+    hourly = MoneyField(
+        allow_null=True, help_text="Pay and the middle bonus for the median time; null if unknown."
+    )
+    fairness = FairnessSerializer(many=True)
+    warnings = serializers.ListField(child=SaidField())
+    seen = serializers.CharField(help_text="Tells this from another, for planning it.")
+
+
+class BonusesPlannedSerializer(serializers.Serializer[Any]):
+    """What stands there of a round once a rule was planned."""
+
+    round = serializers.CharField()
+    n = serializers.IntegerField(help_text="People whom the rule names.")
+    new = serializers.IntegerField(help_text="Planned by this request.")
+    total = MoneyField()
+    currency = serializers.CharField()
+
+
+@extend_schema(tags=["paying"])
+class BonusRuleViewSet(ApiViewSet):
+    """Bonuses that a rule proposes and a person plans; confirming them is another step."""
+
+    queryset = BonusPayment.objects.all()
+    serializer_class = BonusProposalSerializer
+
+    @extend_schema(
+        operation_id="paying_bonus_rule",
+        summary="Try a rule for bonuses",
+        description="For who may change the set. Who would get how much, what that costs, what "
+        "people earn in an hour then and who is left out. Nothing is stored.",
+        parameters=[VERSION],
+        request=BonusRuleSerializer,
+        responses={200: BonusProposalSerializer},
+    )
+    def propose(self, request: Request, set_id: UUID) -> Response:
+        """Return what it would do."""
+        version = get_payable_version(request, set_id)
+        values = self.checked(BonusRuleSerializer).validated_data
+        return Response(BonusProposalSerializer(_propose(version, values)).data)
+
+    @extend_schema(
+        operation_id="paying_bonus_plan",
+        summary="Plan the bonuses of a rule that was tried",
+        description="Exactly those that `seen` tells of, or none (409). Again it plans nothing "
+        "new. Nobody is paid before somebody confirms them and takes their list to the panel.",
+        parameters=[VERSION, IDEMPOTENCY_KEY],
+        request=BonusPlanSerializer,
+        responses={200: BonusesPlannedSerializer},
+    )
+    @repeatable
+    def plan(self, request: Request, set_id: UUID) -> Response:
+        """Plan them, and return how many are new."""
+        version = get_payable_version(request, set_id)
+        values = self.checked(BonusPlanSerializer).validated_data
+        proposal = _propose(version, values)
+        with translate_payment_errors():
+            try:
+                new = plan_proposed(proposal, request.user, values["round"], seen=values["seen"])
+            except ChangedError:
+                raise conflict("rule_changed") from None
+        values_planned = {
+            "round": values["round"],
+            "n": proposal.n_rewarded,
+            "new": new,
+            "total": proposal.total,
+            "currency": proposal.currency,
+        }
+        return Response(BonusesPlannedSerializer(values_planned).data)
+
+
+def _propose(version: QuestionSetVersion, values: dict[str, Any]) -> Proposal:
+    """Apply the rule of a request; an invalid rule is an `ApiProblem` at its field."""
+    rule = Rule(
+        *(values["kind"], values["amount"], values.get("share"), values.get("at_least")),
+        end=values["end"],
+    )
+    try:
+        return propose(version, rule, least=values.get("least_hourly"), base=values.get("base_pay"))
+    except RuleError as error:
+        sentence = str(error)
+        raise build_field_problem(error.field, f"{capfirst(sentence)}.") from None
+
+
+class OwedPartSerializer(serializers.Serializer[Any]):
+    """Somebody who is owed a part."""
+
+    worker = serializers.CharField(source="person.name")
+    panel = serializers.CharField(source="person.panel")
+    why = serializers.ChoiceField(choices=list(PART_REASONS), source="kind")
+    amount = MoneyField()
+    status = serializers.CharField(
+        source="person.status", help_text="On the panel; empty where it is not known."
+    )
+
+
+class OwedPartsSerializer(serializers.Serializer[Any]):
+    """Who could be paid a part now, and of how many others why not."""
+
+    people = OwedPartSerializer(many=True, source="owed", help_text="Nothing is planned of them.")
+    total = MoneyField(help_text="What planning them asks for; without the panel's fee.")
+    currency = serializers.CharField()
+    unknown = serializers.IntegerField(
+        source="n_unknown", help_text="Of them, of whom nobody knows where they stand on the panel."
+    )
+    without = serializers.IntegerField(
+        source="n_without", help_text="Not owed one: the settings say no part for them."
+    )
+    decided = serializers.IntegerField(
+        source="n_decided", help_text="Not owed one: somebody approved or rejected them."
+    )
+    settled = serializers.IntegerField(
+        source="n_settled", help_text="Not owed one: the panel has settled what they get."
+    )
+    there = serializers.IntegerField(source="n_there", help_text="Have one already.")
+
+
+class PartsTotalSerializer(StrictSerializer):
+    """The sum that somebody says yes to."""
+
+    total = SumField(help_text="As reading has it: where it is another by now, 409.")
+
+
+@extend_schema(tags=["paying"])
+class PartViewSet(ApiViewSet):
+    """Who did not pass the practice, or failed the attention checks, and is owed a part."""
+
+    queryset = BonusPayment.objects.all()
+    serializer_class = OwedPartsSerializer
+
+    @extend_schema(
+        operation_id="paying_parts",
+        summary="Read who is owed a part of the pay",
+        description="For who may change the set; how much it is the collection's settings say.",
+        parameters=[VERSION],
+        responses=OwedPartsSerializer,
+    )
+    def retrieve(self, request: Request, set_id: UUID) -> Response:
+        """Return them."""
+        return Response(
+            OwedPartsSerializer(find_owed_parts(get_payable_version(request, set_id))).data
+        )
+
+    @extend_schema(
+        operation_id="paying_parts_plan",
+        summary="Plan a part of the pay for everybody who is owed one",
+        description="409 where their sum is not `total`; again it plans nothing. They are "
+        "confirmed and cancelled as a round of bonuses is.",
+        parameters=[VERSION, IDEMPOTENCY_KEY],
+        request=PartsTotalSerializer,
+        responses={200: BonusesPlannedSerializer},
+    )
+    @repeatable
+    def plan(self, request: Request, set_id: UUID) -> Response:
+        """Plan them, and return how many there are."""
+        version = get_payable_version(request, set_id)
+        total = self.checked(PartsTotalSerializer).validated_data["total"]
+        with translate_payment_errors():
+            batch = confirmation.plan_parts(version, request.user, total)
+        n = len(batch.payments)
+        values = {"round": PART, "n": n, "new": n, "total": batch.total}
+        return Response(
+            BonusesPlannedSerializer(values | {"currency": find_currency(version)}).data
+        )

@@ -1,0 +1,178 @@
+"""Messages of the payment pages: evidence, warnings, fairness, and drafts for rejected workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.words.message import Sentence, counted
+from evaluation.words.reasons import CLOSING
+
+MAX_QUOTED = 2
+"""Number of failed checks that a draft quotes."""
+LONGEST_QUOTE = 100
+
+
+def _format_share(n: int, m: int, noun: str) -> str:
+    """Format "3 of 12 answers"."""
+    return f"{n:,} of {counted(m, noun)}"
+
+
+def _describe_failed_checks(values: Mapping[str, Any]) -> str:
+    """Say how many attention checks were answered wrong."""
+    verb = "was" if values["failed"] == 1 else "were"
+    return (
+        f"{_format_share(values['failed'], values['checks'], 'attention check')} {verb} answered "
+        "otherwise than asked for."
+    )
+
+
+def _describe_empty_answers(values: Mapping[str, Any]) -> str:
+    """Say how many questions have no answer."""
+    return f"{_format_share(values['empty'], values['asked'], 'question')} left without an answer."
+
+
+def _describe_repeated_text(values: Mapping[str, Any]) -> str:
+    """Say how many answers have the same text."""
+    return f"The same text stands in {_format_share(values['same'], values['answers'], 'answer')}."
+
+
+def _describe_few_answers(values: Mapping[str, Any]) -> str:
+    """Say how few answers were graded."""
+    return f"Only {counted(values['answers'], 'answer')} graded: too few to say how good they are."
+
+
+def _describe_low_pay(values: Mapping[str, Any]) -> str:
+    """Warn how many workers earn less than the least hourly pay."""
+    n = values["below"]
+    verb = "earns" if n == 1 else "earn"
+    return (
+        f"{n:,} of {counted(values['timed'], 'person')} with times {verb} less than "
+        f"{values['least']} {values['currency']} an hour, bonus included: "
+        f"the lowest {values['lowest']}."
+    )
+
+
+def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
+    """Warn that the hourly pay is unknown, and which value is missing."""
+    least = f"{values['least']} {values['currency']}".rstrip()
+    unknown = "what each person is paid" if values["missing"] == "pay" else "how long anybody took"
+    return (
+        f"Whether somebody earns less than {least} an hour is not known: nobody said {unknown} "
+        "here, so nothing warns of it."
+    )
+
+
+def _describe_few_assistive(values: Mapping[str, Any]) -> str:
+    """Say that too few workers use assistive technology for a verdict."""
+    each_way = counted(values["each_way"], "person")
+    return (
+        f"Assistive technology: too few people to tell. It is told once {values['fewest']:,} or "
+        f"more said that they use it and {values['fewest']:,} or more did not, and it turns out "
+        f"well for {each_way} or more and badly for {each_way} or more."
+    )
+
+
+def _describe_unfair_assistive(values: Mapping[str, Any]) -> str:
+    """Warn that one group is favoured less than four fifths as often as the other.
+
+    No numbers: they could reveal which worker uses assistive technology.
+    """
+    worse, others = "people who said that they use it", "all others"
+    if not values["said"]:
+        worse, others = others, worse
+    return (
+        f"Assistive technology: of {worse} a smaller share {values['done']} than of {others}, "
+        "below four fifths of it. Look whether the rule itself is fair to them before it is "
+        "applied. Numbers are not told, so that nobody can be found out by them."
+    )
+
+
+PAYING: Mapping[str, Sentence] = {
+    "paying.no_data": "Handed in, and there is no answer at all.",
+    "paying.checks": _describe_failed_checks,
+    "paying.fast": "Took {minutes:.1f} min; half of the people took {median:.1f} min or more "
+    "({timed:,} have times). A third of that is the line here.",
+    "paying.empty": _describe_empty_answers,
+    "paying.same": _describe_repeated_text,
+    "paying.no_code": "Came back to the panel without a completion code.",
+    "paying.bad_code": "Gave the panel the code {code}, which is none of this study's.",
+    "paying.withdrew": "Withdrew what they wrote: nothing is decided of it any more.",
+    "paying.not_handed_in": "Did not hand in.",
+    "paying.settled": "The panel has settled it: {status}.",
+    "paying.part": "A part of the pay stands there in place of the whole: {amount} {currency}, "
+    "{state}.",
+    "paying.alarm": "An alarm names them: {words}.",
+    "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
+    "paying.fine": "Nothing speaks against it.",
+    "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
+    "paying.few": _describe_few_answers,
+    "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "
+    "{best_n:,}. That is {ratio:.2f} times as often. Below 0.80 (four fifths) look "
+    "whether the rule itself is fair to them before it is applied.",
+    "paying.assistive_few": _describe_few_assistive,
+    "paying.assistive_fair": "Assistive technology: people who said that they use it and all "
+    "others: of neither is the share of those who {done} below four fifths of that of the other.",
+    "paying.assistive_unfair": _describe_unfair_assistive,
+    "paying.poor": _describe_low_pay,
+    "paying.hourly_unknown": _describe_unknown_pay,
+}
+"""Messages by code; none of them is a decision."""
+
+DRAFTS: Mapping[str, str] = {
+    "NO_DATA": "Your submission was handed in without an answer to any of its questions.",
+    "FAILED_CHECK": "Questions of the study that only check whether they are read were answered "
+    "otherwise than they ask for",
+    "TOO_QUICKLY": "You finished the study in {minutes:.1f} minutes, while half of the "
+    "participants took {median:.1f} minutes or more: too fast to have read what it asks.",
+    "LOW_EFFORT": "Your submission shows clear low effort",
+    "NO_CODE": "You came back to the panel without the completion code that the last page of the "
+    "study shows.",
+    "BAD_CODE": "The completion code that you gave is none of those that this study shows at its "
+    "end.",
+}
+"""Opening sentence of a rejection by category; it states only what was counted."""
+
+
+def draft_rejection(
+    category: str,
+    evidence: Sequence[tuple[str, Mapping[str, Any]]],
+    checks: Any = (),
+) -> str:
+    """Draft the message to a rejected worker: the reason, what was counted, and how to answer.
+
+    `evidence` are message codes with values, all of this category. The draft has between 100 and
+    1,000 characters, as Prolific requires; a person edits it before it is sent. "" without
+    evidence.
+    """
+    if not evidence or category not in DRAFTS:
+        return ""
+    values = evidence[0][1]
+    opening = DRAFTS[category]
+    if category == "TOO_QUICKLY":
+        opening = opening.format(**values)
+    elif category == "FAILED_CHECK":
+        quoted = "; ".join(
+            f"“{_shorten(check.text)}” (your answer: “{_shorten(check.answer)}”)"
+            for check in checks[:MAX_QUOTED]
+        )
+        opening += f" ({values['failed']} of {values['checks']}): {quoted}."
+    elif category == "LOW_EFFORT":
+        parts = [_describe_effort(code, counts) for code, counts in evidence]
+        opening += f": {'; '.join(parts)}."
+    return f"{opening} {CLOSING}"
+
+
+def _describe_effort(code: str, values: Mapping[str, Any]) -> str:
+    """Return the clause of a draft for evidence of low effort."""
+    if code == "paying.empty":
+        return (
+            f"{_format_share(values['empty'], values['asked'], 'question')} left without an answer"
+        )
+    return f"the same text in {_format_share(values['same'], values['answers'], 'answer')}"
+
+
+def _shorten(text: str) -> str:
+    """Return a text on one line, cut to 100 characters."""
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_QUOTE else f"{words[: LONGEST_QUOTE - 1]}…"

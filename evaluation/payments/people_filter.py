@@ -1,0 +1,110 @@
+"""Search, filter and sort the workers of the payment list."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import django_filters
+from django.db.models import Q
+
+from annotations.ledger.appeals import filter_with_appeal
+from annotations.models import PanelStatus, Submission
+from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, build_orders
+from annotations.web.paging import Keyset
+from evaluation.payments.report import (
+    ACTIONS,
+    APPEALS,
+    DECIDED,
+    ENDED,
+    FAILED_CHECKS,
+    NO_STATUS,
+    WAITING,
+    PaymentPeople,
+    Rows,
+)
+
+
+class PayFilter(ListFilter):
+    """Filters by worker id, decision, suggestion, status on the panel, end and appeal."""
+
+    q = SearchFilter("worker__external_id", label="Part of the worker's id")
+    decided = django_filters.ChoiceFilter(
+        label="Decision", choices=list(DECIDED.items()), empty_label="Any"
+    )
+    suggested = django_filters.ChoiceFilter(
+        method="filter_by_suggestion",
+        label="Suggested",
+        choices=list(ACTIONS.items()),
+        empty_label="Any",
+    )
+    status = django_filters.ChoiceFilter(
+        method="filter_by_status",
+        label="On the panel",
+        choices=[*PanelStatus.Status.choices, (NO_STATUS, "not known")],
+        empty_label="Any",
+    )
+    ended = django_filters.ChoiceFilter(
+        method="filter_by_end", label="Ended", choices=list(ENDED.items()), empty_label="Any"
+    )
+    appeal = django_filters.ChoiceFilter(
+        method="filter_by_appeal", label="Appeal", choices=list(APPEALS.items()), empty_label="Any"
+    )
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        "worker": Order(
+            Keyset("pay-a", ("name", "public_id"), texts=("name",)), "Worker's id, A to Z"
+        ),
+        "-worker": Order(
+            Keyset("pay-z", ("-name", "public_id"), texts=("name",)), "Worker's id, Z to A"
+        ),
+        **build_orders("score", "Highest score first", "Lowest score first", may_be_empty=True),
+        **build_orders("answers", "Most answers first", "Fewest answers first"),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Worker", "worker", "-worker"),
+        Column("Suggested"),
+        Column("Decision"),
+        Column("Raw score", "score", "-score", number=True),
+        Column("Answers", "answers", "-answers", number=True),
+        Column("Minutes", number=True),
+        Column("On the panel"),
+        Column("Beside"),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Every filter is named above."""
+
+        model = Submission
+        fields: ClassVar[list[str]] = []
+
+    def __init__(self, data: Any, desk: PaymentPeople) -> None:
+        self.desk = desk
+        super().__init__(data, desk.select_people())
+
+    def length(self, rows: Rows) -> int:
+        """Return the number of rows; without a filter it needs no query of its own."""
+        if self.is_active:
+            return super().length(rows)
+        return sum(self.desk.count_decisions().values())
+
+    def filter_by_suggestion(self, rows: Rows, name: str, value: str) -> Rows:
+        """Select submissions with this suggested action."""
+        # Suggestions are computed in Python, so all of them are needed to filter by one.
+        suggestions = self.desk.suggest_all()
+        return rows.filter(
+            pk__in=[key for key, suggested in suggestions.items() if suggested.action == value]
+        )
+
+    def filter_by_status(self, rows: Rows, name: str, value: str) -> Rows:
+        """Select submissions with this status on the panel, or without a known one."""
+        return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
+
+    def filter_by_end(self, rows: Rows, name: str, value: str) -> Rows:
+        """Select submissions that ended this way."""
+        if value == FAILED_CHECKS:
+            return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
+        return rows.filter(state=value)
+
+    def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
+        """Select submissions with an appeal, or with one that waits for an answer."""
+        return filter_with_appeal(rows, waiting=value == WAITING)

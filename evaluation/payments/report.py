@@ -1,0 +1,476 @@
+"""The workers of a version with everything that supports a payment decision.
+
+Each row has a suggested action, which decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from annotations.exchange.prolific import CATEGORIES, PAST_APPROVING, status_said
+from annotations.ledger.appeals import filter_with_appeal, has_page
+from annotations.ledger.bonuses import Payment, load_payments
+from annotations.ledger.decisions import log_where
+from annotations.ledger.parts import load_current_parts
+from annotations.models import (
+    Appeal,
+    AppealAnswer,
+    BonusPayment,
+    Decision,
+    PanelFile,
+    PanelStatus,
+    QuestionSetVersion,
+    Submission,
+)
+from annotations.panels.people import Person
+from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from evaluation.grading.alarms.report.marks import Mark, all_marks
+from evaluation.grading.facts.report.standing import FactStanding
+from evaluation.grading.results.report.signals import WorkerSignals, counted_answers, signals_of
+from evaluation.grading.results.report.workers import LOWEST
+from evaluation.models import Run, WorkerGrade
+from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
+from evaluation.raw_scores import RawScore, run_of, scores_of
+from evaluation.reports.values import Estimate
+from evaluation.words.message import Message
+
+APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"
+ACTIONS = {
+    APPROVE: "Approve",
+    LOOK: "Look first",
+    REJECT: "A rejection is possible",
+    NOTHING: "Nothing to decide",
+}
+"""Labels of the suggestions by code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Suggested action for a submission.
+
+    Attributes
+    ----------
+    action : a key of `ACTIONS`. why : reasons. categories : categories of a rejection with enough
+        evidence.
+    """
+
+    action: str
+    why: tuple[Message, ...]
+    categories: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Label of the action."""
+        return ACTIONS[self.action]
+
+
+def suggest_action(
+    submission: Submission,
+    status: str,
+    evidence: Sequence[Evidence],
+    marks: Sequence[Mark],
+    score: RawScore | None,
+    n_ranked: int,
+    graded: bool,
+    part: Payment | None = None,
+) -> Suggestion:
+    """Return the suggested action for one submission; it decides nothing.
+
+    The first rule that applies counts: nothing to decide, evidence for a rejection, reasons to
+    look, approval. `part` is a partial payment of the submission. Signals of how answers were
+    written and contradicted facts are shown elsewhere and never a reason.
+    """
+    # A withdrawn submission has no answers left to judge.
+    if submission.withdrawn_at is not None:
+        return Suggestion(NOTHING, (Message("paying.withdrew"),))
+    # The panel has settled it, so a decision here would have no effect.
+    if status in PAST_APPROVING:
+        return Suggestion(NOTHING, (Message("paying.settled", {"status": status_said(status)}),))
+    if part is not None:
+        values = {"amount": str(part.amount), "currency": part.currency, "state": part.state}
+        return Suggestion(NOTHING, (Message("paying.part", values),))
+    if submission.state != Submission.State.SUBMITTED:
+        return Suggestion(NOTHING, (Message("paying.not_handed_in"),))
+    offered = [row for row in evidence if row.offered]
+    if offered:
+        categories = tuple(dict.fromkeys(row.category for row in offered))
+        return Suggestion(REJECT, tuple(row.said for row in offered), categories)
+    look = [row.said for row in evidence]
+    alarm_words = dict.fromkeys(mark.words for mark in marks if mark.rings)
+    look += [Message("paying.alarm", {"words": words}) for words in alarm_words]
+    if score and score.rank_low is not None and score.rank_low > (1 - LOWEST) * n_ranked:
+        look.append(Message("paying.lowest"))
+    if look:
+        return Suggestion(LOOK, tuple(look))
+    if not graded:
+        return Suggestion(APPROVE, (Message("paying.ungraded"),))
+    if score is not None and not score.supported:
+        return Suggestion(APPROVE, (Message("paying.few", {"answers": score.n_answers}),))
+    return Suggestion(APPROVE, (Message("paying.fine"),))
+
+
+OPEN, APPROVED, REJECTED = "open", "approve", "reject"
+DECIDED = {OPEN: "Nothing decided", APPROVED: "Approved", REJECTED: "Rejected"}
+NO_STATUS = "unknown"
+FAILED_CHECKS = "failed_checks"
+ENDED = {
+    Submission.State.SUBMITTED.value: "Handed in",
+    FAILED_CHECKS: "Handed in, failed the attention checks",
+    Submission.State.SCREENED_OUT.value: "Did not pass the practice",
+}
+"""How a survey ended: a state of the submission, or `FAILED_CHECKS` for a submitted one."""
+WAITING, ANY = "waiting", "any"
+APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
+
+OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
+"""Kinds of records that many versions lack; one query tells which exist, and saves the others."""
+
+Rows = QuerySet[Any, Any]
+Log = Mapping[int, Sequence[Decision]]
+DECIDERS = ("decided_by", "appeal__noted_by", "appeal__answer__answered_by")
+"""Relations that are loaded with each decision of the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class PayRow:
+    """A submission with everything that supports a decision.
+
+    Attributes
+    ----------
+    score : None where no run graded the worker. seconds : from consent to the end; None if unknown.
+    evidence : for categories of rejection. marks : alarms and notices that name the worker.
+    signals, facts : only shown, never part of a suggestion.
+    status : status on the panel, "" if unknown.
+    log : all decisions, those taken back too, oldest first.
+    part : partial payment that is neither failed nor cancelled. run : run that graded the worker.
+    """
+
+    submission: Submission
+    score: RawScore | None
+    seconds: float | None
+    evidence: tuple[Evidence, ...]
+    marks: tuple[Mark, ...]
+    signals: WorkerSignals | None
+    status: str
+    log: tuple[Decision, ...]
+    suggestion: Suggestion
+    part: Payment | None = None
+    run: Run | None = None
+
+    @property
+    def name(self) -> str:
+        """External id of the worker, usually the panel's."""
+        return self.submission.worker.external_id
+
+    @property
+    def facts(self) -> Message | None:
+        """Message with the number of facts that contradict the crowd; None without any."""
+        if self.score is None:
+            return None
+        counts = (self.score.fact_questions, self.score.contradicted)
+        return FactStanding(None, Estimate(None), *counts).in_short
+
+    @property
+    def status_said(self) -> str:
+        """Label of the status on the panel."""
+        return status_said(self.status)
+
+    @property
+    def minutes(self) -> float | None:
+        """Time on task in minutes; None if unknown."""
+        return None if self.seconds is None else self.seconds / 60
+
+    @property
+    def decision(self) -> Decision | None:
+        """Newest decision; None without any."""
+        return self.log[-1] if self.log else None
+
+    @property
+    def appeal(self) -> Appeal | None:
+        """Newest appeal of the worker, with its answer; None without any."""
+        # A reverse one-to-one relation without a row raises, so hasattr tests for it.
+        appeals: list[Appeal] = [row.appeal for row in self.log if hasattr(row, "appeal")]
+        return max(appeals, key=lambda appeal: appeal.pk, default=None)
+
+    @property
+    def refused_for(self) -> str:
+        """Label of the category of a rejection; "" where the work is not rejected."""
+        category = self.decision.category if self.decision else ""
+        return CATEGORIES.get(category, category)
+
+    @property
+    def answer(self) -> AppealAnswer | None:
+        """Answer to the newest appeal; None without any."""
+        return getattr(self.appeal, "answer", None)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an appeal against the current rejection waits for an answer."""
+        if self.appeal is None or self.decision is None or self.answer is not None:
+            return False
+        return self.appeal.decision_id == self.decision.pk
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the worker has a page that shows the decision and the answer."""
+        return has_page(self.submission)
+
+    @property
+    def may_note(self) -> bool:
+        """Whether an appeal from elsewhere can be noted: rejected, without a page and an appeal."""
+        if self.decision is None or self.decision.kind != REJECTED:
+            return False
+        if self.submission.withdrawn_at:
+            return False
+        is_noted = self.appeal is not None and self.appeal.decision_id == self.decision.pk
+        return not is_noted and not self.has_page
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the newest decision approves or rejects."""
+        return self.decision is not None and self.decision.kind != OPEN
+
+
+@dataclass
+class PaymentPeople:
+    """Records of the workers of a version, each loaded once, when it is needed.
+
+    Attributes
+    ----------
+    everybody : `people_of` all submissions, if the caller has read them.
+    only : key of the single submission to load records for; None for all.
+    """
+
+    version: QuestionSetVersion
+    everybody: Sequence[Person] | None = None
+    only: int | None = None
+
+    @cached_property
+    def payments(self) -> list[Payment]:
+        """Bonuses and partial payments."""
+        if not self.has("payments"):
+            return []
+        return load_payments(self.version, None if self.only is None else [self.only])
+
+    @cached_property
+    def run(self) -> Run | None:
+        """Official run of the version; None without one."""
+        return run_of(self.version)
+
+    @cached_property
+    def existing(self) -> Mapping[str, bool]:
+        """Whether any record of each kind in `THERE` exists."""
+        return dict(zip(OPTIONAL_RECORDS, map(bool, self.numbers["there"][0]), strict=True))
+
+    @cached_property
+    def marks(self) -> Mapping[Any, tuple[Mark, ...]]:
+        """Alarms and notices by the public id of the worker they name."""
+        return all_marks(self.run) if self.run else {}
+
+    @cached_property
+    def n_ranked(self) -> int:
+        """Number of workers with a rank in the official run."""
+        return int(getattr(self.run, "n_ranked", 0))
+
+    @cached_property
+    def numbers(self) -> Mapping[str, list[Numbers]]:
+        """Counts of the version and its question set; one query."""
+        submissions = Submission.objects.filter(version=self.version)
+        newest_decision = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk")
+        with_decision = submissions.annotate(
+            decided=Coalesce(Subquery(newest_decision.values("kind")[:1]), Value(OPEN))
+        )
+        ended = (
+            Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
+            Count("pk", filter=Q(state=Submission.State.SCREENED_OUT)),
+        )
+        waiting = filter_with_appeal(submissions, waiting=True)
+        existing = (
+            Count("pk", filter=Exists(rows))
+            for rows in self._select_optional({"submission__version": self.version})
+        )
+        versions = QuestionSetVersion.objects.filter(question_set=self.version.question_set_id)
+        return read_numbers(
+            {
+                "decided": TableCounts(
+                    with_decision, tuple(Count("pk", filter=Q(decided=kind)) for kind in DECIDED)
+                ),
+                "ended": TableCounts(submissions, ended),
+                "waiting": TableCounts(waiting, (Count("pk"),)),
+                "there": TableCounts(versions.filter(pk=self.version.pk), tuple(existing)),
+                "versions": TableCounts(versions, (), by=("number",)),
+            }
+        )
+
+    def has(self, kind: str) -> bool:
+        """Return whether any record of this kind, one of `THERE`, exists."""
+        return self.existing[kind]
+
+    def _select_optional(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
+        """Return the rows of each kind in `THERE`; `scope` filters payments and decisions."""
+        return (
+            BonusPayment.objects.filter(**scope),
+            Decision.objects.filter(**scope),
+            counted_answers(self._run_for_signals),
+            PanelFile.objects.filter(version=self.version),
+        )
+
+    @property
+    def versions(self) -> list[int]:
+        """Numbers of the versions of the question set, newest first."""
+        return sorted((number for (number,) in self.numbers["versions"]), reverse=True)
+
+    @property
+    def _run_for_signals(self) -> Run:
+        """The official run, else an unsaved one; signals need only the version of a run."""
+        return self.run or Run(version=self.version)
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of workers who wait for an answer to their appeal."""
+        return self.numbers["waiting"][0][0]
+
+    def select_people(self) -> Rows:
+        """Return all submissions with `score`, `answers`, `status`, `decided` and `name`.
+
+        Filters and orders of the list use these columns.
+        """
+        same_submission = {"submission": OuterRef("pk")}
+        decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
+        status = PanelStatus.objects.filter(**same_submission).order_by("-pk").values("status")[:1]
+        grade = WorkerGrade.objects.filter(
+            run=self.run.pk if self.run else 0, worker=OuterRef("worker")
+        )
+        rows: Rows = Submission.objects.filter(version=self.version)
+        return rows.select_related("worker", "version__question_set").annotate(
+            score=Subquery(grade.values("leave_one_out")[:1]),
+            answers=Coalesce(Subquery(grade.values("n_answers")[:1]), Value(0)),
+            status=Subquery(status),
+            decided=Coalesce(Subquery(decided), Value(OPEN)),
+            name=F("worker__external_id"),
+        )
+
+    def load_row(self, public_id: UUID, *, in_full: bool = False) -> PayRow | None:
+        """Return one submission with everything that supports a decision; None if unknown.
+
+        From then on the object loads records of this submission only, and skips kinds of records
+        that it lacks.
+        """
+        optional = self._select_optional({"submission": OuterRef("pk")})
+        existing = {
+            f"has_{kind}": Exists(rows)
+            for kind, rows in zip(OPTIONAL_RECORDS, optional, strict=True)
+        }
+        submission = self.select_people().annotate(**existing).filter(public_id=public_id).first()
+        if submission is None:
+            return None
+        # The version object of the caller has its relations loaded already.
+        submission.version = self.version
+        self.only = submission.pk
+        self.existing = {kind: getattr(submission, f"has_{kind}") for kind in OPTIONAL_RECORDS}
+        return self.load_rows([submission], in_full=in_full)[0]
+
+    def load_log(self, submissions: Iterable[int], more: Q | None = None) -> Log:
+        """Return the decisions of the submissions with these keys, by key.
+
+        `more` adds the decisions that meet a further condition.
+        """
+        if not self.has("decisions"):
+            return {}
+        condition = Q(submission__in=list(submissions))
+        return log_where(condition | more if more else condition, *DECIDERS)
+
+    def load_rows(
+        self, submissions: Sequence[Any], *, in_full: bool = False, log: Log | None = None
+    ) -> list[PayRow]:
+        """Return a row for each submission of `select_people`, in their order.
+
+        `log` has their decisions, if the caller has read them.
+        """
+        keys = [submission.pk for submission in submissions]
+        workers = [submission.worker.public_id for submission in submissions]
+        scores = scores_of(self.run, [submission.worker_id for submission in submissions])
+        states = {submission.pk: submission.state for submission in submissions}
+        evidence = collect_evidence(self.version, keys, self.times, states)
+        log = self.load_log(keys) if log is None else log
+        signals: Mapping[Any, WorkerSignals] = {}
+        if self.has("signals"):
+            signals = signals_of(self._run_for_signals, workers, in_full=in_full)
+        return [
+            PayRow(
+                submission=submission,
+                score=scores.get(submission.worker_id),
+                seconds=self.times.get(submission.pk),
+                evidence=tuple(evidence[submission.pk]),
+                marks=self.marks.get(submission.worker.public_id, ()),
+                signals=signals.get(submission.worker.public_id),
+                status=submission.status or "",
+                log=tuple(log.get(submission.pk, ())),
+                suggestion=self._suggest(submission, evidence, scores),
+                part=self.parts.get(submission.pk),
+                run=self.run,
+            )
+            for submission in submissions
+        ]
+
+    def suggest_all(self, submissions: Iterable[Any] | None = None) -> dict[int, Suggestion]:
+        """Return the suggested action for each submission of the version, by key.
+
+        `submissions` are all of `select_people`, if the caller has read them.
+        """
+        submissions = list(self.select_people()) if submissions is None else list(submissions)
+        scores = scores_of(self.run)
+        states = {submission.pk: submission.state for submission in submissions}
+        evidence = collect_evidence(self.version, times=self.times, states=states)
+        return {
+            submission.pk: self._suggest(submission, evidence, scores) for submission in submissions
+        }
+
+    @cached_property
+    def times(self) -> Mapping[int, float]:
+        """Time on task in seconds by submission key; unknown times are left out.
+
+        Of all workers even for a page of a few, because "too fast" depends on the median of all.
+        """
+        if self.everybody is None:
+            return load_seconds(self.version)
+        seconds_by_submission = {person.key: person.seconds for person in self.everybody}
+        return {
+            key: seconds for key, seconds in seconds_by_submission.items() if seconds is not None
+        }
+
+    @cached_property
+    def parts(self) -> Mapping[int, Payment]:
+        """Partial payments that are neither failed nor cancelled, by submission key."""
+        return load_current_parts(self.version, self.payments)
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """Number of workers who failed the practice, and of those who failed the checks."""
+        failed, screened = self.numbers["ended"][0]
+        return {"failed_checks": failed, "screened_out": screened}
+
+    def count_decisions(self) -> dict[str, int]:
+        """Return the number of undecided, approved and rejected submissions."""
+        return dict(zip(DECIDED, self.numbers["decided"][0], strict=True))
+
+    def _suggest(
+        self,
+        submission: Any,
+        evidence: Mapping[int, list[Evidence]],
+        scores: Mapping[int, RawScore],
+    ) -> Suggestion:
+        """Return the suggested action for a submission, from the records of this object."""
+        return suggest_action(
+            *(submission, submission.status or "", evidence.get(submission.pk, ())),
+            *(self.marks.get(submission.worker.public_id, ()), scores.get(submission.worker_id)),
+            *(self.n_ranked, self.run is not None),
+            part=self.parts.get(submission.pk),
+        )

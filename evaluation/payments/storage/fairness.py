@@ -1,0 +1,301 @@
+"""Compare how often groups of workers are favoured by a decision or a rule, before it is applied.
+
+Groups come from the submissions: language of the texts, kind of device, and whether the worker
+switched off the recording of how answers are written. Workers with assistive technology do so, and
+others who prefer it; the two cannot be told apart.
+
+For the use of assistive technology there is a verdict without numbers. Numbers of two attempts that
+differ by one worker would reveal what that worker said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from annotations.answering.monitor import DEVICES
+from annotations.exchange.prolific import REJECT
+from annotations.languages import own_name
+from annotations.models import QuestionSetVersion, Submission
+from annotations.panels.people import Person, load_decided_people
+from evaluation.methods.inference.selection_rates import FEWEST, SelectionRates, selection_rates
+from evaluation.words.message import Message
+
+TOO_FEW = "too few to tell"
+"""Text in place of the ratio of a group that is too small."""
+
+FEWEST_EACH_WAY = 5
+"""Least number of favoured, and of not favoured, workers for a verdict on assistive technology.
+
+With fewer, the effect of rejecting one worker on the verdict would reveal that worker's answer.
+"""
+
+
+class Answerer(NamedTuple):
+    """Properties of a submission by which workers are grouped; `key` is the submission's."""
+
+    key: int
+    language: str
+    device: str
+    signals_off: bool
+    assistive: bool
+    collected: bool
+
+
+Groupable = Answerer | Person
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Workers who have a property in common; a number is None if it cannot be computed.
+
+    Attributes
+    ----------
+    hit : favoured workers. n : workers of the group. share, low, high : hit / n with Wilson's 95%
+        interval.
+    ratio, ratio_low, ratio_high : share divided by that of the most favoured group, with 95%
+        interval.
+    small : too few workers for a ratio. unfair : the ratio is below four fifths.
+    """
+
+    name: str
+    hit: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    small: bool
+    unfair: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Groups by one property, the largest first, and warnings about groups with a low ratio.
+
+    Attributes
+    ----------
+    what : the property. told : message in place of numbers for assistive technology, which has no
+        groups; None if that message is a warning.
+    """
+
+    what: str
+    groups: tuple[Group, ...]
+    warnings: tuple[Message, ...]
+    told: Message | None = None
+
+
+def fairness(
+    version: QuestionSetVersion,
+    considered: Collection[int],
+    favoured: Collection[int],
+    done: str,
+    everybody: Sequence[Person] | None = None,
+) -> list[Comparison]:
+    """Compare how often groups of the submissions `among` are favoured, that is in `well`.
+
+    `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
+    left out. If all or none are favoured, the result is empty. Assistive technology is always
+    compared if answers were collected here; otherwise its presence would reveal a user. One query;
+    none if the caller passes `everybody` of the version.
+    """
+    keys, favoured_keys = set(considered), set(favoured) & set(considered)
+    if not favoured_keys or favoured_keys == keys:
+        return []
+    workers = [worker for worker in everybody or _load_answerers(version) if worker.key in keys]
+    comparisons = list(_compare_by_property(workers, favoured_keys, done))
+    collected = [worker for worker in workers if worker.collected]
+    return (
+        [*comparisons, _compare_assistive(collected, favoured_keys, done)]
+        if collected
+        else comparisons
+    )
+
+
+def compare_decisions(
+    version: QuestionSetVersion,
+    rejecting: Collection[int] = (),
+    keeping: Collection[int] = (),
+    people: Sequence[Person] | None = None,
+) -> list[Comparison]:
+    """Compare how often submitted work is not rejected.
+
+    The current decisions apply, except that submissions in `rejecting` count as rejected and those
+    in `keeping` do not. `people` are the `decided_people`, where the caller has read them.
+    """
+    decided = load_decided_people(version) if people is None else people
+    is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
+    considered = set(is_rejected) | set(rejecting)
+    rejected_keys = {key for key, is_person_rejected in is_rejected.items() if is_person_rejected}
+    rejected_keys = (rejected_keys - set(keeping)) | set(rejecting)
+    return fairness(version, considered, considered - rejected_keys, "are not rejected", people)
+
+
+def compare_rejections(version: QuestionSetVersion, kinds: Mapping[int, str]) -> list[Comparison]:
+    """Compare how often work is not rejected after the given decisions; [] without a rejection.
+
+    `kinds` are the decisions by submission key, because two panels may share a worker's id.
+    """
+    rejecting = {key for key, kind in kinds.items() if kind == REJECT}
+    return compare_decisions(version, rejecting, set(kinds) - rejecting) if rejecting else []
+
+
+def format_comparisons(
+    comparisons: list[Comparison], format_message: Callable[[Message], str]
+) -> Iterator[str]:
+    """Yield the comparisons as lines for a terminal."""
+    yield from (f"  {line}" for line in format_groups(comparisons))
+    yield from (
+        f"  {format_message(comparison.told)}"
+        for comparison in comparisons
+        if comparison.told is not None
+    )
+
+
+def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
+    """Yield one line for each group."""
+    for comparison in comparisons:
+        for group in comparison.groups:
+            share = "" if group.share is None else f" ({group.share:.0%}"
+            if share:
+                share += f", 95% {group.low:.0%} to {group.high:.0%})"
+            ratio = TOO_FEW if group.small else _format_ratio(group)
+            counts = f"{group.hit:,} of {group.n:,}{share}"
+            yield f"{comparison.what} {group.name}: {counts}{'; ' + ratio if ratio else ''}"
+
+
+def _format_ratio(group: Group) -> str:
+    """Format the ratio of a group; "" for the most favoured one."""
+    if group.ratio is None or group.ratio == 1:
+        return ""
+    interval = ""
+    if group.ratio_low is not None:
+        interval = f" ({group.ratio_low:.2f} to {group.ratio_high:.2f})"
+    return (
+        f"{group.ratio:.2f} times as often{interval}{', below four fifths' if group.unfair else ''}"
+    )
+
+
+def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
+    """Return the properties of all submissions of a version; one query."""
+    rows = Submission.objects.filter(version=version)
+    columns = ("pk", "language", "device", "signals_off", "assistive", "source")
+    return [
+        Answerer(key, language, device, off, assistive, source == Submission.Source.COLLECTED)
+        for key, language, device, off, assistive, source in rows.values_list(*columns)
+    ]
+
+
+def _name_language(worker: Groupable) -> str:
+    """Return the group by the language of the texts."""
+    return own_name(worker.language) if worker.language else "not known"
+
+
+def _name_device(worker: Groupable) -> str:
+    """Return the group by the kind of device."""
+    return DEVICES[worker.device]
+
+
+def _name_signals(worker: Groupable) -> str:
+    """Return the group by whether the recording of how answers are written was switched off."""
+    return "switched off" if worker.signals_off else "on"
+
+
+ASSISTIVE = "assistive technology"
+PROPERTIES: tuple[tuple[str, Callable[[Groupable], str]], ...] = (
+    ("language", _name_language),
+    ("device", _name_device),
+    (
+        "counting how answers are written (off with assistive technology, or by choice)",
+        _name_signals,
+    ),
+)
+
+
+def _compare_by_property(
+    workers: Sequence[Groupable], favoured: set[int], done: str
+) -> Iterator[Comparison]:
+    """Yield the comparison by each property that has several groups."""
+    for label, name_group in PROPERTIES:
+        names, hit, n, rates = _compute_rates(workers, favoured, name_group)
+        if rates is None:
+            continue
+        groups = tuple(
+            Group(
+                name=name,
+                hit=hit[index],
+                n=n[index],
+                share=_convert_number(rates.share[index]),
+                low=_convert_number(rates.low[index]),
+                high=_convert_number(rates.high[index]),
+                ratio=_convert_number(rates.ratio[index]),
+                ratio_low=_convert_number(rates.ratio_low[index]),
+                ratio_high=_convert_number(rates.ratio_high[index]),
+                small=bool(rates.small[index]),
+                unfair=bool(rates.unfair[index]),
+            )
+            for index, name in enumerate(names)
+        )
+        yield Comparison(label, groups, tuple(_build_warnings(label, groups, rates.best, done)))
+
+
+def _compute_rates(
+    workers: Sequence[Groupable], favoured: set[int], name_group: Callable[[Groupable], str]
+) -> tuple[list[str], list[int], list[int], SelectionRates | None]:
+    """Return the groups, the largest first, their favoured workers, their sizes, and the rates.
+
+    None in place of the rates if there is only one group.
+    """
+    counts: dict[str, list[int]] = {}
+    for worker in workers:
+        count = counts.setdefault(name_group(worker), [0, 0])
+        count[0] += worker.key in favoured
+        count[1] += 1
+    names = sorted(counts, key=lambda name: (-counts[name][1], name))
+    hit, n = [counts[name][0] for name in names], [counts[name][1] for name in names]
+    return names, hit, n, selection_rates(hit, n, FEWEST) if len(names) > 1 else None
+
+
+def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: str) -> Comparison:
+    """Compare the users of assistive technology with all others; the result has no numbers."""
+    names, hit, n, rates = _compute_rates(
+        workers, favoured, lambda worker: "said" if worker.assistive else "other"
+    )
+    n_favoured = sum(hit)
+    few_each_way = min(n_favoured, sum(n) - n_favoured) < FEWEST_EACH_WAY
+    values = {"done": done, "fewest": FEWEST, "each_way": FEWEST_EACH_WAY}
+    if rates is None or rates.small.any() or few_each_way:
+        return Comparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
+    worse = [name for name, unfair in zip(names, rates.unfair, strict=True) if unfair]
+    if worse:
+        message = Message("paying.assistive_unfair", values | {"said": worse == ["said"]})
+        return Comparison(ASSISTIVE, (), (message,))
+    return Comparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
+
+
+def _build_warnings(
+    label: str, groups: tuple[Group, ...], best: int, done: str
+) -> Iterator[Message]:
+    """Yield a message for each group with a ratio below four fifths."""
+    for group in groups:
+        if group.unfair:
+            values = {
+                "what": label,
+                "group": f"{group.name[:1].upper()}{group.name[1:]}",
+                "hit": group.hit,
+                "n": group.n,
+                "done": done,
+                "best": groups[best].name,
+                "best_hit": groups[best].hit,
+                "best_n": groups[best].n,
+                "ratio": group.ratio,
+            }
+            yield Message("paying.unfair", values)
+
+
+def _convert_number(value: Any) -> float | None:
+    """Convert a number of numpy to float, NaN to None."""
+    return None if value != value else float(value)  # NaN differs from itself

@@ -1,0 +1,216 @@
+"""Downloads of lists for panels, and imports of decisions and panel statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.source import Readable
+from annotations.ledger.decisions import find_answered_version
+from annotations.ledger.errors import NothingToSendError
+from annotations.ledger.files import decide_by_file
+from annotations.ledger.panel_lists import (
+    BONUSES,
+    FORMATS,
+    PAYMENT_LISTS,
+    ListRequest,
+    NoListError,
+    claim_list,
+    format_list,
+)
+from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.panels.statuses import import_statuses
+from annotations.web.downloads import build_file_name, download
+from annotations.web.upload_kinds import UploadKind, register
+from evaluation.options import SITE
+from evaluation.payments.storage.fairness import compare_rejections, format_groups
+from evaluation.payments.storage.scope import get_payable_version
+from evaluation.payments.views.worker_list import build_frame
+
+EXTENSIONS = {"prolific-approve": "txt"}
+
+
+@require_GET
+def send_list(
+    request: HttpRequest, set_id: UUID, name: str
+) -> HttpResponse | StreamingHttpResponse:
+    """Send a list for a panel. A list of money needs `batch`: claiming a new one is a POST."""
+    version = get_payable_version(request, set_id)
+    batch = request.GET.get("batch") or None
+    # A second download of a claimed list has the same lines, so no payment is sent twice.
+    if name not in FORMATS or (name in PAYMENT_LISTS and batch is None):
+        raise Http404("there is no such list")
+    try:
+        chunks, _ = FORMATS[name](version, ListRequest(batch, request.user))
+    except NoListError as error:
+        raise Http404(str(error)) from None
+    return download(chunks, _build_file_name(version, name), EXTENSIONS.get(name, "csv"))
+
+
+@require_POST
+def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
+    """Claim the confirmed payments and send their list, so that no other list has any of them.
+
+    `list` in the request is the name of the list: bonuses (default) or parts of the pay.
+    """
+    version = get_payable_version(request, set_id)
+    name = request.POST.get("list", BONUSES)
+    if name not in PAYMENT_LISTS:
+        raise Http404("there is no such list")
+    try:
+        batch = claim_list(version, request.user, name)
+    except NothingToSendError:
+        # Two users may claim at once: the second one finds nothing left.
+        code = "no_bonus_left" if name == BONUSES else "no_part_left"
+        messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
+        query = build_frame(version, "")["kept"]
+        return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
+    return download(format_list(version, batch), _build_file_name(version, name), "csv")
+
+
+def _build_file_name(version: QuestionSetVersion, name: str) -> str:
+    """Return the name of a downloaded list."""
+    return build_file_name(version.question_set.name, f"version {version.number}", name)
+
+
+@dataclass
+class PaymentUploadReport:
+    """Report of an import, as the upload pages show it.
+
+    Attributes
+    ----------
+    report : result of the import. what : "decisions" or "statuses".
+    notes : sentences about the result. counted : the numbers in the notes, by name.
+    """
+
+    report: Any
+    what: str
+    notes: list[str]
+    counted: dict[str, Any]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new."""
+        return bool(self.report.n_new or getattr(self.report, "n_new_bonuses", 0))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report in the form that every upload page shows."""
+        return {
+            "what": self.what,
+            "version": self.report.version.rpartition(" ")[2],
+            "n_rows": self.report.n_rows,
+            "n_new": self.report.n_new,
+            "n_unchanged": self.report.n_unchanged,
+            "n_repeated": 0,
+            "created": {},
+            "warnings": self.report.warnings,
+            "notes": self.notes,
+            "counted": self.counted,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as lines for a terminal."""
+        yield from self.report.lines()
+
+
+def load_decisions(
+    into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
+) -> PaymentUploadReport:
+    """Import the decisions of a file, every row or none; raises `InputError`.
+
+    The notes compare how often groups of workers would not be rejected.
+    """
+    version, user = _get_answered_version(into), _load_user(imported_by)
+    report = decide_by_file(version, source, user, dry_run=dry_run)
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(report.n_by_kind.items()))
+    notes = [f"Decisions: {kinds}."]
+    if report.n_bonuses:
+        notes.append(
+            f"Bonuses: {report.n_bonuses:,}, {report.said_total} in all, "
+            f"{report.n_new_bonuses:,} of them new. Importing confirms them, and sends nothing."
+        )
+    comparisons = compare_rejections(version, report.kinds)
+    notes += [
+        f"Not rejected, once this is decided, by {line}." for line in format_groups(comparisons)
+    ]
+    notes += [
+        SITE.said(comparison.told) for comparison in comparisons if comparison.told is not None
+    ]
+    notes += [SITE.said(message) for comparison in comparisons for message in comparison.warnings]
+    counted: dict[str, Any] = dict(report.n_by_kind)
+    if report.n_bonuses:
+        counted |= {"bonuses": report.n_bonuses, "new_bonuses": report.n_new_bonuses}
+        counted["total"] = report.said_total
+    return PaymentUploadReport(report, "decisions", notes, counted)
+
+
+def load_statuses(
+    into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
+) -> PaymentUploadReport:
+    """Import the statuses of a panel's export; raises `InputError`."""
+    report = import_statuses(
+        _get_answered_version(into), source, _load_user(imported_by), dry_run=dry_run
+    )
+    notes = [
+        line
+        for line in report.lines()
+        if line.startswith(("Of who", "Columns")) or "not in the file" in line
+    ]
+    return PaymentUploadReport(report, "statuses", notes, dict(report.by_status))
+
+
+def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
+    """Return the newest version with an answer; raise `InputError` if no worker took part."""
+    version = find_answered_version(question_set)
+    if version is None:
+        raise InputError.single("the question set", "it is empty", "Nobody took part in it.")
+    return version
+
+
+def _load_user(key: Any) -> Any:
+    """Return the user who imports a file, by key."""
+    return get_user_model().objects.get(pk=key)
+
+
+PAYMENT_PAGE = ("admin:paying", "Pay people")
+
+register(
+    UploadKind(
+        "decisions",
+        "decisions",
+        "One row for each worker: approve, reject (with the panel's category and a reason of at "
+        "least 100 characters that the worker reads) or open, which takes back. A column bonus "
+        "confirms an amount, written as 1.50. Every row is kept or none is.",
+        "worker,decision,category,reason,bonus\nw1,approve,,,1.50\nw2,open,,,",
+        "",
+        str,
+        load_decisions,
+        knows_who=True,
+        door=PAYMENT_PAGE,
+    )
+)
+register(
+    UploadKind(
+        "panel-statuses",
+        "statuses from Prolific",
+        "The file that Prolific exports for a study: where each submission stands there. What it "
+        "knows of people (age, country ...) is not kept. It changes no decision.",
+        "Submission id,Participant id,Status,Started at,Completed at,Time taken\n"
+        "66a...,5f1...,AWAITING REVIEW,2026-11-20T09:00:00Z,2026-11-20T09:14:00Z,840",
+        "",
+        str,
+        load_statuses,
+        knows_who=True,
+        door=PAYMENT_PAGE,
+    )
+)

@@ -1,0 +1,279 @@
+"""Page of one submission: evidence, decision, appeal and history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.views.decorators.http import require_http_methods
+
+from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MESSAGE, REJECT
+from annotations.ledger import appeals
+from annotations.ledger import decisions as deciding
+from annotations.models import QuestionSetVersion
+from evaluation.forms.decisions import meanwhile, seen
+from evaluation.grading.facts.report import contradictions_of
+from evaluation.payments.messages import draft_rejection
+from evaluation.payments.report import PaymentPeople, PayRow
+from evaluation.payments.storage.evidence import Evidence
+from evaluation.payments.storage.scope import get_payable_version
+from evaluation.payments.views.worker_list import build_frame
+
+SENTENCES = {
+    "approve": "Approved. No panel was told yet.",
+    "reject": "Rejected. Who answered here reads it on their own page; no panel was told yet.",
+    "open": "Undecided again.",
+    "answer-approve": "Answered, and approved. No panel was told yet.",
+    "answer-stays": "Answered. It stays rejected.",
+    "note-appeal": "Noted. You can answer it now.",
+}
+ANSWERS = {"answer-approve": True, "answer-stays": False}
+"""Actions that answer an appeal, and whether they approve the submission."""
+NOTE = "note-appeal"
+
+
+class Problem(NamedTuple):
+    """Message above the page that says why nothing was done; `code` is the reason."""
+
+    code: str
+    sentence: str
+
+
+class RejectForm(forms.Form):
+    """Reason and message of a rejection; `annotations.ledger.decisions` checks them.
+
+    `offered` are the categories with evidence, which come first.
+    """
+
+    category = forms.ChoiceField(label="Reason, as the panel calls it", widget=forms.RadioSelect)
+    reason = forms.CharField(
+        label="What the worker reads",
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text=f"{LEAST_MESSAGE} to {LONGEST_MESSAGE:,} characters: what was wrong, in words "
+        "that they can answer to.",
+    )
+
+    def __init__(self, offered: Sequence[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["category"]
+        field.choices = [
+            *((code, f"{CATEGORIES[code]}: there is evidence") for code in offered),
+            *((code, words) for code, words in CATEGORIES.items() if code not in offered),
+        ]
+
+
+class AnswerForm(forms.Form):
+    """Answer to an appeal."""
+
+    answer = forms.CharField(
+        label="Your answer, which they read",
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        max_length=appeals.LONGEST,
+        help_text=f"At most {appeals.LONGEST:,} characters.",
+    )
+
+
+class NoteForm(forms.Form):
+    """Text of an appeal that a worker without a page here sent in another way."""
+
+    written = forms.CharField(
+        label="What they wrote, word for word",
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        max_length=appeals.LONGEST,
+        help_text=f"At most {appeals.LONGEST:,} characters, kept as it is.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
+    """Show one submission with its evidence; a POST stores a decision or answers an appeal."""
+    version = get_payable_version(request, set_id)
+    row = _load_row(version, submission_id)
+    if request.method != "POST":
+        return _render_page(request, row)
+    kind = request.POST.get("do", "")
+    if kind in ANSWERS:
+        return _answer_appeal(request, row, kind)
+    if kind == NOTE:
+        return _note_appeal(request, row)
+    values = {name: request.POST.get(name, "") for name in ("category", "reason")}
+    values = values if kind == REJECT else {}
+    try:
+        decision = deciding.decide(row.submission, request.user, kind, **values, seen=seen(request))
+    except deciding.DecisionError as error:
+        return _render_refusal(request, row, error, values)
+    except deciding.WithdrawnError as error:
+        problem = Problem("withdrawn", f"{error}: nothing was decided.")
+        return _render_page(request, row, problem=problem, status=409)
+    except deciding.DecidedMeanwhileError as error:
+        problem = _build_problem(request, error)
+        initial = values if kind == REJECT else None
+        return _render_page(
+            request, _load_row(version, submission_id), initial, problem=problem, status=409
+        )
+    messages.success(
+        request, f"{row.name}: {SENTENCES[decision.kind]}", f"decision_{decision.kind}"
+    )
+    return redirect(request.get_full_path())
+
+
+def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpResponse:
+    """Store the answer to an appeal with its decision. An appeal has one answer.
+
+    If the answer cannot be stored, the page shows the text again so that it is not lost.
+    """
+    if row.appeal is None:
+        problem = Problem("nothing_written", "They wrote nothing to answer to.")
+        return _render_page(request, row, problem=problem, status=409)
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _render_page(request, row, answer_form=form, status=400)
+    try:
+        text = form.cleaned_data["answer"]
+        appeals.answer_appeal(row.appeal, request.user, text, approve=ANSWERS[action])
+    except deciding.WithdrawnError as error:
+        problem = Problem("withdrawn", f"{error}: nothing was sent.")
+    except deciding.DecidedMeanwhileError as error:
+        problem = _build_problem(request, error)
+    except appeals.AppealError:
+        sentence = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
+        problem = Problem("answered_meanwhile", sentence)
+    else:
+        messages.success(request, f"{row.name}: {SENTENCES[action]}", action.replace("-", "_"))
+        return redirect(request.get_full_path())
+    current = _load_row(row.submission.version, row.submission.public_id)
+    return _render_page(
+        request, current, problem=problem, unsent=form.cleaned_data["answer"], status=409
+    )
+
+
+def _note_appeal(request: HttpRequest, row: PayRow) -> HttpResponse:
+    """Store what a worker wrote elsewhere against a rejection. A rejection has one appeal."""
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return _render_page(request, row, note_form=form, status=400)
+    try:
+        appeals.create_appeal(row.submission, form.cleaned_data["written"], request.user)
+    except deciding.WithdrawnError as error:
+        problem = Problem("withdrawn", f"{error}: nothing was noted.")
+    except appeals.AppealError as error:
+        sentence = f"{appeals.NOT_STORED_REASONS[error.code]} Nothing was noted."
+        problem = Problem(error.code, sentence)
+    else:
+        messages.success(request, f"{row.name}: {SENTENCES[NOTE]}", "note_appeal")
+        return redirect(f"{request.get_full_path()}#appeal")
+    current = _load_row(row.submission.version, row.submission.public_id)
+    return _render_page(
+        request, current, problem=problem, unsent=form.cleaned_data["written"], status=409
+    )
+
+
+def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) -> Problem:
+    """Build the problem that another user decided since the page was opened."""
+    newest = error.newest
+    return Problem("decided_meanwhile", meanwhile(newest, request.user, newest.get_kind_display()))
+
+
+def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
+    """Return the row of a submission with all signals; 404 for an unknown one."""
+    row = PaymentPeople(version).load_row(submission_id, in_full=True)
+    if row is None:
+        raise Http404("there is no such submission")
+    return row
+
+
+def _render_refusal(
+    request: HttpRequest, row: PayRow, error: deciding.DecisionError, values: Mapping[str, str]
+) -> HttpResponse:
+    """Render the page with the posted values and the errors beside their fields; status 400."""
+    form = RejectForm(row.suggestion.categories, values)
+    # Fills `errors`, without which `add_error` fails.
+    form.is_valid()
+    problem = None
+    for field, reason, remedy, _ in error.wrong:
+        if field in form.fields:
+            # The form's own message would repeat that of the ledger.
+            form.errors.pop(field, None)
+            form.add_error(field, f"{capfirst(reason)}. {remedy}")
+        else:
+            problem = Problem(field, f"{capfirst(reason)}. {remedy}")
+    is_rejecting = bool(form.errors)
+    return _render_page(
+        request, row, form=form if is_rejecting else None, problem=problem, status=400
+    )
+
+
+def _render_page(
+    request: HttpRequest,
+    row: PayRow,
+    posted: Mapping[str, str] | None = None,
+    *,
+    form: RejectForm | None = None,
+    answer_form: AnswerForm | None = None,
+    note_form: NoteForm | None = None,
+    problem: Problem | None = None,
+    unsent: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Render the page.
+
+    `problem` says why nothing was done; `unsent` is a posted text whose form is no longer on the
+    page.
+    """
+    submission = row.submission
+    version = submission.version
+    run = row.run
+    drafts = _draft_rejections(row)
+    history = row.log[::-1]
+    offered = row.suggestion.categories
+    first_category = next(iter(offered), "")
+    initial = posted or {"category": first_category, "reason": drafts.get(first_category, "")}
+    context = build_frame(version, row.name) | {
+        "row": row,
+        "run": run if row.score is not None else None,
+        "contradictions": contradictions_of(run, "worker", submission.worker.public_id)
+        if run and row.score and row.score.contradicted
+        else [],
+        "history": history,
+        "seen": history[0].public_id if history else "",
+        "form": form or RejectForm(offered, initial=initial),
+        "is_rejecting": form is not None or posted is not None or request.GET.get("do") == REJECT,
+        "drafts": [
+            (CATEGORIES[code], text) for code, text in drafts.items() if code != first_category
+        ],
+        "answer_form": answer_form or AnswerForm(),
+        "note_form": note_form or NoteForm(),
+        "problem": problem,
+        "unsent": unsent,
+        "signals": row.signals,
+    }
+    return TemplateResponse(request, "evaluation/payments/person.html", context, status=status)
+
+
+def _draft_rejections(row: PayRow) -> dict[str, str]:
+    """Return a draft of the message to the worker for each category with enough evidence."""
+    drafts = {}
+    for category in row.suggestion.categories:
+        offered: list[Evidence] = [
+            evidence
+            for evidence in row.evidence
+            if evidence.category == category and evidence.offered
+        ]
+        checks = [check for evidence in offered for check in evidence.checks]
+        values = [(evidence.said.code, evidence.said.values) for evidence in offered]
+        drafts[category] = draft_rejection(category, values, checks)
+    return drafts
+
+
+def build_person_link(version: QuestionSetVersion, submission: UUID) -> str:
+    """Return the link to the page of a submission."""
+    link = reverse("admin:paying-person", args=[version.question_set.public_id, submission])
+    return link + str(build_frame(version, "")["kept"])

@@ -1,1 +1,0 @@
-"""All views of models together: `report` what was found, `answers` one by one, `tables`."""

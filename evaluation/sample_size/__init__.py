@@ -1,0 +1,1 @@
+"""How many workers, questions and answers are enough, and what more of them cost."""

@@ -1,0 +1,101 @@
+"""REST API of plans: how many more answers to buy, and what they cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
+from annotations.web.downloads import download
+from annotations.web.query import parse_choice
+from annotations.web.rest.negotiation import AnyForm
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.serializers import build_serializer
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.options import API
+from evaluation.rest.done_runs import FORMAT
+from evaluation.rest.option_serializer import serializer_for
+from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.report import PLAN_TABLES, build_run_plan
+from evaluation.sample_size.run.plan import MoneyPlan
+
+WishesSerializer = serializer_for(
+    PlanTargets,
+    "PlanWishesSerializer",
+    "What a plan is to reach. What is left out has its default.",
+)
+
+
+AboutPlan = build_serializer(MoneyPlan, "is_reached")
+
+
+@rename_keys(said="messages")
+class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
+    """What to buy, what it costs, and what widths and consensus are expected then."""
+
+    said = serializers.ListField(
+        child=serializers.CharField(), help_text="The plan in sentences, most important first."
+    )
+
+
+@extend_schema(tags=["results"])
+class PlanViewSet(GradingViewSet):
+    """How many more answers to buy, and what they cost."""
+
+    content_negotiation_class = AnyForm
+
+    @extend_schema(
+        operation_id="results_plan",
+        summary="Read how many more answers to buy, to which questions, at what cost",
+        description="A forecast from the run's own answers: it takes for granted that new answers "
+        "scatter as the old ones do, and that people err independently.",
+        parameters=[WishesSerializer],
+        responses=MoneyPlanSerializer,
+    )
+    def plan(self, request: Request, run_id: Any) -> Response:
+        """Return the plan without its rows."""
+        run = self.done(request, run_id)
+        plan_with_rows = build_run_plan(
+            run, self._validate_wishes(request, dict(request.query_params.items()))
+        )
+        messages = API.all_said(plan_with_rows.messages)
+        plan = AboutPlan(plan_with_rows.plan).data
+        return Response({**plan, "messages": messages, "said": messages})
+
+    @extend_schema(
+        operation_id="results_plan_file",
+        summary="Take away a plan's questions or workers",
+        description="Each question with its answers now, how many more are wanted and what they "
+        "cost; or each worker with the width of the interval now and then.",
+        parameters=[
+            OpenApiParameter("name", str, OpenApiParameter.PATH, enum=list(PLAN_TABLES)),
+            FORMAT,
+            WishesSerializer,
+        ],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
+        },
+    )
+    def plan_file(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
+        """Return all rows of a table of the plan, as a file."""
+        run = self.done(request, run_id)
+        if name not in PLAN_TABLES:
+            raise Http404
+        values = dict(request.query_params.items())
+        form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
+        values.pop("format", None)
+        table = PLAN_TABLES[name](build_run_plan(run, self._validate_wishes(request, values)))
+        chunks = FORMATS[form](table.header, table.rows)
+        return download(chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form)
+
+    def _validate_wishes(self, request: Request, values: dict[str, Any]) -> PlanTargets:
+        """Return the options in the query string. Raises `ValidationError` by parameter name."""
+        serializer = WishesSerializer(data=values, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        return PlanTargets(**serializer.validated_data)

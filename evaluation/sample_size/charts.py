@@ -1,0 +1,129 @@
+"""Charts: agreement by size of the crowd, and expected error of a consensus by answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluation.charts.chart import Chart
+from evaluation.charts.lines import Series, lines_chart
+from evaluation.charts.scales import Scale, three_digits, tick_label
+from evaluation.charts.svg import Drawing
+from evaluation.methods.planner import Plan
+from evaluation.reports.planner import PlannerReport
+from evaluation.sample_size.methods import WORKERS, SizePoint
+
+MEASURE_NAMES = {
+    "workers": "experts' grades of workers",
+    "answers": "experts' grades of answers",
+    "crowd": "the whole crowd's result",
+}
+
+
+def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None:
+    """Return the chart of agreement by number of workers or questions; None if undefined."""
+    selected = [point for point in points if point.by == by]
+    measures = list(dict.fromkeys(point.measure for point in selected if point.pearson is not None))
+    if not measures:
+        return None
+    what = "workers who vote" if by == WORKERS else "questions"
+    return lines_chart(
+        name=f"crowd-size-{by}",
+        title=f"What more {by} would have brought",
+        explanation=(
+            f"How far scores agree (Pearson's r, 1 is perfect) when only so many {by} are taken, "
+            "drawn at random. A bar is where 95 of 100 draws fell. Where the line is flat, more "
+            "gain nothing."
+        ),
+        axes=(what, "agreement r"),
+        series=[_build_series(selected, measure) for measure in measures],
+    )
+
+
+def _build_series(points: Sequence[SizePoint], measure: str) -> Series:
+    """Return the line of one measure, with a bar for each range of draws."""
+    selected = [point for point in points if point.measure == measure]
+    return Series(
+        f"with {MEASURE_NAMES[measure]}",
+        [(point.size, point.pearson) for point in selected],
+        [
+            (point.size, point.low, point.high)
+            for point in selected
+            if point.low is not None and point.high is not None and point.low < point.high
+        ],
+    )
+
+
+HEIGHT = 330.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
+
+
+def build_planner_chart(report: PlannerReport) -> Chart | None:
+    """Return the chart of expected error by answers to a question; None without a plan."""
+    now, more = report.now, report.more
+    if now is None or more is None:
+        return None
+    last = report.curve[-1].workers
+    # Equal answers have an expected error of 0, and a scale needs a positive length.
+    highest = min(1.0, max(0.01, *(plan.average_error * 1.25 for plan in report.curve)))
+
+    def draw(width: float) -> Drawing:
+        description = (
+            f"Expected error of the consensus for 1 to {last} answers a question; "
+            f"{now.workers} answers: {three_digits(now.average_error)}"
+        )
+        drawing = Drawing(width, HEIGHT, "Planner", description)
+        bottom = HEIGHT - BOTTOM
+        x = Scale(1, last, LEFT, width - RIGHT)
+        y = Scale(0.0, highest, bottom, TOP)
+        for tick in y.ticks(5):
+            drawing.line(LEFT, y(tick), width - RIGHT, y(tick), "grid")
+            drawing.text(LEFT - 8, y(tick) + 4, tick_label(tick), "faint", "end")
+        for tick in x.ticks(8 if width > 600 else 5):
+            drawing.text(x(tick), bottom + 17, tick_label(tick), "faint", "middle")
+        drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
+        drawing.text(
+            (LEFT + width - RIGHT) / 2, bottom + 36, "answers a question", "faint", "middle"
+        )
+        drawing.text(8, 12, "how far the consensus is off: 0 says the same as the truth", "faint")
+        shown = [plan for plan in report.curve if plan.worst_error is not None]
+        worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in shown]
+        # Worst-case errors are far above the scale for few answers.
+        drawing.path([place for place in worst if place[1] > TOP], "worst")
+        drawing.path([(x(plan.workers), y(plan.average_error)) for plan in report.curve], "line")
+        for plan, words in ((now, "now"), (more, "10 more")):
+            place = x(plan.workers)
+            drawing.line(place, TOP, place, bottom, "median" if plan is now else "grid-strong")
+            at_end = plan is now
+            drawing.text(
+                place + (-5 if at_end else 5), TOP - 6, words, "label", "end" if at_end else "start"
+            )
+        for plan in report.curve:
+            if plan.workers in (now.workers, more.workers) or len(report.curve) <= 120:
+                drawing.mark(_format_tooltip(plan))
+                drawing.rectangle(x(plan.workers) - 3, TOP, 6, bottom - TOP, "hit")
+                if plan in (now, more):
+                    drawing.dot(x(plan.workers), y(plan.average_error), "dot", 5)
+                    if plan.worst_error is not None and plan.worst_error <= highest:
+                        drawing.dot(x(plan.workers), y(plan.worst_error), "dot-weak", 5)
+                drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="planner",
+        title="What more answers would buy",
+        explanation=(
+            "The solid line is the error to expect of the consensus of so many answers, the "
+            "dashed one what it stays below in 95 of 100 cases. Both fall steeply at first and "
+            "then hardly: that is where more workers stop being worth their pay."
+        ),
+        draw=draw,
+        note="Rests on workers who err independently: those who copy each other add nothing.",
+    )
+
+
+def _format_tooltip(plan: Plan) -> str:
+    """Return the expected and worst error with a number of answers, as lines."""
+    return (
+        f"{plan.workers} answers a question\nexpected error {three_digits(plan.average_error)}\n"
+        f"with 95% certainty below {three_digits(plan.worst_error, 'unknown: too few')}"
+    )

@@ -1,0 +1,264 @@
+"""Files of ``evaluate crowd-size`` and ``evaluate plan``: read answers, compute, write tables.
+
+A plan first grades the answers as ``evaluate aqer`` does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import (
+    AnswerFile,
+    ColumnNames,
+    InputError,
+    OutputFolder,
+    read_answer_grades,
+)
+from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.backends import parse_spec
+from evaluation.consensus.inputs import GradingInput, choose
+from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.vectors import Progress
+from evaluation.files.answers import answers_of, read_people, refuse_nothing, vectors_from
+from evaluation.files.metrics import refuse_to_replace, study_signature
+from evaluation.flow.forecast import QuestionNow
+from evaluation.grading.files.graded import FileGrading
+from evaluation.grading.files.grading import GradingRequest, graded
+from evaluation.grading.run.maps import question_means
+from evaluation.options import TERMINAL
+from evaluation.sample_size.methods import FEWEST_VOTERS
+from evaluation.sample_size.options import CrowdSizeParameters, PlanParameters
+from evaluation.sample_size.run.plan import (
+    QUESTIONS_HEADER,
+    WORKERS_HEADER,
+    PlanWithRows,
+    ScoreNow,
+    build_plan,
+    build_question_rows,
+    build_worker_rows,
+)
+from evaluation.sample_size.run.trial import (
+    COLUMNS,
+    CrowdSizeSummary,
+    TooFewWorkersError,
+    Trial,
+    build_trial_rows,
+    try_crowd,
+)
+
+TABLE, SUMMARY = "crowd_size.csv", "summary.json"
+
+
+@dataclass(frozen=True)
+class TrialRequest:
+    """Input files, options and output folder of a trial; `judgements` are experts' grades."""
+
+    answers: Path
+    judgements: Path | None
+    columns: ColumnNames
+    parameters: CrowdSizeParameters
+    output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
+
+
+@dataclass(frozen=True)
+class FileTrial:
+    """Result of a trial from files; `input_hashes` are SHA-256 by the name of the input."""
+
+    trial: Trial
+    input_hashes: dict[str, str]
+    file_warnings: list[str]
+
+    @property
+    def summary(self) -> CrowdSizeSummary:
+        """Summary of the trial."""
+        return CrowdSizeSummary.from_trial(self.trial)
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write crowd_size.csv and summary.json."""
+        folder.write_csv(TABLE, COLUMNS, build_trial_rows(self.summary))
+        folder.write_json(SUMMARY, self._build_summary())
+
+    def _build_summary(self) -> dict[str, Any]:
+        """Return the content of summary.json."""
+        values = self.summary.as_dict()
+        input_hash = combined_hash(self.input_hashes.values())
+        return {
+            "signature": self.trial.build_signature(input_hash),
+            "parameters": self.trial.parameters.as_dict(),
+            "counts": {
+                name: values[name]
+                for name in ("answers", "workers", "questions", "judged", "judged_workers")
+            },
+            "measure": values["measure"],
+            "verdicts": values["verdicts"],
+            "said": TERMINAL.all_said(self.summary.messages),
+            "warnings": TERMINAL.all_said([*self.file_warnings, *self.trial.warnings]),
+            "embedding": self.trial.embedded.info.as_dict(),
+            "versions": versions(),
+            "input_hash": input_hash,
+            "input_hashes": self.input_hashes,
+        }
+
+
+def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
+    """Read the files and try smaller crowds; writes nothing.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its content cannot be used.
+    BackendError
+        The answers cannot be embedded.
+    """
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    refuse_to_replace(
+        request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
+    )
+    answers = read_people(request.answers, request.columns, request.duplicates)
+    inputs = choose(request.parameters.grading(), answers_of(answers))
+    refuse_nothing(answers, inputs)
+    hashes = answers.hashes
+    grades: dict[Any, float] = {}
+    if request.judgements is not None:
+        grades, hashes["judgements"] = _read_grades(request, inputs, answers)
+    embed_texts, vector_hashes = vectors_from(inputs, answers, None)
+    hashes |= vector_hashes
+    try:
+        trial = try_crowd(request.parameters, inputs, grades, embed_texts, progress)
+    except TooFewWorkersError:
+        raise InputError.single(
+            answers.name,
+            f"fewer than {FEWEST_VOTERS} workers answered, so there are no smaller crowds to try",
+            "Collect answers of more people.",
+        ) from None
+    return FileTrial(trial, hashes, answers.warnings)
+
+
+def _read_grades(
+    request: TrialRequest, inputs: GradingInput, answers: AnswerFile
+) -> tuple[dict[Any, float], str]:
+    """Return experts' mean grades by key of the answer, and the file's SHA-256.
+
+    Raises `InputError` for a grade of an answer that is not in the file of answers.
+    """
+    assert request.judgements is not None
+    judgements = read_answer_grades(request.judgements, request.columns)
+    known = inputs.answered
+    keys = {
+        (worker, "", question): key
+        for key, worker, question in zip(known.keys, known.workers, known.questions, strict=True)
+    }
+    unknown_answers(judgements, set(keys), answers.name)
+    return {keys[answer]: grade for answer, grade in judgements.means().items()}, (
+        judgements.sha256
+    )
+
+
+PLAN_QUESTIONS, PLAN_WORKERS = "plan_questions.csv", "plan_workers.csv"
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Input files, options and output folder of a plan."""
+
+    answers: Path
+    models: Path | None
+    columns: ColumnNames
+    parameters: PlanParameters
+    output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """Plan from files, with the grading that it is based on."""
+
+    request: PlanRequest
+    grading: FileGrading
+    plan: PlanWithRows
+
+    def write(self, folder: OutputFolder) -> None:
+        """Write plan_questions.csv, plan_workers.csv and summary.json."""
+        folder.write_csv(PLAN_QUESTIONS, QUESTIONS_HEADER, build_question_rows(self.plan))
+        folder.write_csv(PLAN_WORKERS, WORKERS_HEADER, build_worker_rows(self.plan))
+        folder.write_json(SUMMARY, self._build_summary())
+
+    def _build_summary(self) -> dict[str, Any]:
+        """Return the content of summary.json."""
+        parameters, input_hash = self.request.parameters, self.grading.input_hash
+        return {
+            "signature": study_signature("plan", parameters, input_hash),
+            "parameters": parameters.as_dict(),
+            "plan": asdict(self.plan.plan),
+            "models": [asdict(model) for model in self.plan.models],
+            "said": TERMINAL.all_said(self.plan.messages),
+            "warnings": self.grading.warnings,
+            "versions": versions(),
+            "input_hash": input_hash,
+            "input_hashes": self.grading.input_hashes,
+        }
+
+
+def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
+    """Grade the answers of files and plan further ones; writes nothing.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or its content cannot be used.
+    BackendError
+        The answers cannot be embedded.
+    """
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    refuse_to_replace(
+        request.output,
+        (PLAN_QUESTIONS, PLAN_WORKERS, SUMMARY),
+        (request.answers, request.models, vectors),
+    )
+    grading = graded(
+        GradingRequest(
+            answers=request.answers,
+            models=request.models,
+            columns=request.columns,
+            parameters=request.parameters.grading(),
+            output=request.output,
+            duplicates=request.duplicates,
+            overwrite=True,
+        ),
+        progress,
+    )
+    return FilePlan(request, grading, _build_plan(request, grading))
+
+
+def _build_plan(request: PlanRequest, file: FileGrading) -> PlanWithRows:
+    """Return the plan of a grading; scores without an interval are left out."""
+    grading = file.grading
+    aqer, results = grading.graded.aqer, grading.results()
+    means = dict(zip(aqer.questions_.tolist(), question_means(grading).tolist(), strict=True))
+    cosine = request.parameters.similarity == "cosine"
+    questions = []
+    for row in results.exemplars():
+        if row.n_answers:
+            mean = means[row.question]
+            # The forecast of the error is defined for cosines only.
+            left_out = mean if cosine and not math.isnan(mean) else None
+            questions.append(QuestionNow(row.question, row.question, row.n_answers, left_out))
+    supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
+    workers = [
+        ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
+        for row in results.workers()
+        if supported.get(row.worker) and row.raw_low is not None and row.raw_high is not None
+    ]
+    models = [
+        ScoreNow(row.model, row.model, row.n, row.score_high - row.score_low)
+        for row in results.model_scores()
+        if row.n and row.score_low is not None and row.score_high is not None
+    ]
+    return build_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))

@@ -1,0 +1,180 @@
+"""Options of a trial of crowd sizes and of a plan of further answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import ClassVar
+
+from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.flow.forecast import WITHIN
+from evaluation.options import Choice, Parameters, Real, Text, Whole, option
+from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED
+
+
+@dataclass(frozen=True)
+class CrowdSizeParameters(CrowdParameters):
+    """Options of grading the crowd, and the number of random subsets and bootstrap draws."""
+
+    repetitions: int = option(
+        50,
+        Whole(
+            label="Draws of each size",
+            help="Random parts of the crowd for each number of workers and of questions.",
+            group=BASIC,
+            lowest=2,
+            highest=1000,
+        ),
+    )
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the interval of the whole crowd's agreement.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(0, OF_GRADING["seed"])
+
+
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class PlanTargets(Parameters):
+    """Pay, and the targets: of scores' intervals, and of the questions' consensus."""
+
+    pay: float | None = option(
+        None,
+        Real(
+            label="Pay for an answer",
+            help="What one answer costs you, without the panel's fee; nothing is counted in money "
+            "without it.",
+            group=BASIC,
+            optional=True,
+            lowest=0,
+            highest=1_000_000,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    currency: str | None = option(
+        None,
+        Text(
+            label="Currency",
+            help="Stands before each amount, such as USD or €.",
+            group=BASIC,
+            optional=True,
+            max_length=12,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    fee: float = option(
+        0.0,
+        Real(
+            label="Fee of the panel, in percent",
+            help="What the panel takes on top of the pay.",
+            group=ADVANCED,
+            lowest=0,
+            highest=1000,
+            empty_is_default=True,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    width: float = option(
+        0.1,
+        Real(
+            label="Width of a score's interval",
+            help="From the lower to the upper end of the 95% interval of a worker's or a model's "
+            "score.",
+            group=BASIC,
+            above=0,
+            highest=2,
+            empty_is_default=True,
+        ),
+    )
+    within: float = option(
+        WITHIN,
+        Real(
+            label="How far off a consensus may be",
+            help="From what any number of people would agree on: 0 says the same, 1 has nothing in "
+            "common with it. A smaller number costs more answers.",
+            group=BASIC,
+            above=0,
+            highest=0.9,
+            empty_is_default=True,
+        ),
+    )
+    most: int = option(
+        20,
+        Whole(
+            label="Most further answers to a question",
+            help="A question that would need more is not bought for, but named: it is better "
+            "looked at.",
+            group=ADVANCED,
+            lowest=1,
+            highest=10_000,
+            empty_is_default=True,
+        ),
+    )
+
+    narrow: str = option(
+        "workers",
+        Choice(
+            label="Whose intervals",
+            help="For whose scores further questions are planned.",
+            group=ADVANCED,
+            choices={
+                "workers": "workers",
+                "models": "models",
+                "both": "workers and models",
+            },
+        ),
+    )
+
+    groups: ClassVar = {ADVANCED: "Fee, limits, whose intervals"}
+
+    @property
+    def price(self) -> Decimal | None:
+        """Cost of an answer with the fee; None without pay."""
+        if self.pay is None:
+            return None
+        return Decimal(str(self.pay)) * (1 + Decimal(str(self.fee)) / 100)
+
+    def cost(self, answers: int) -> float | None:
+        """Return the cost of some answers, rounded half up to cents; None without pay."""
+        price = self.price
+        if price is None:
+            return None
+        return float((price * answers).quantize(CENT, ROUND_HALF_UP))
+
+
+OF_WISHES = PlanTargets.options()
+
+
+@dataclass(frozen=True)
+class PlanParameters(CrowdParameters):
+    """Options of grading the answers of a file, and of the plan."""
+
+    pay: float | None = option(None, OF_WISHES["pay"])
+    currency: str | None = option(None, OF_WISHES["currency"])
+    fee: float = option(0.0, OF_WISHES["fee"])
+    width: float = option(0.1, OF_WISHES["width"])
+    within: float = option(WITHIN, OF_WISHES["within"])
+    most: int = option(20, OF_WISHES["most"])
+    narrow: str = option("workers", OF_WISHES["narrow"])
+    bootstrap: int = option(400, OF_GRADING["bootstrap"])
+    seed: int = option(0, OF_GRADING["seed"])
+
+    sentences: ClassVar = CrowdParameters.sentences
+
+    def wishes(self) -> PlanTargets:
+        """Return the options of the plan alone."""
+        return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
+
+    def grading(self) -> AqerParameters:
+        """Return the options of grading, with intervals."""
+        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        return AqerParameters(**own)

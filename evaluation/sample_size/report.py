@@ -1,0 +1,124 @@
+"""Report of a finished trial of crowd sizes, and plan of further answers of a graded run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from django.db.models import F
+
+from evaluation.grading.results.report.questions import answered_questions
+from evaluation.models import LLMScore, Run, WorkerGrade
+from evaluation.options import SITE
+from evaluation.reports.spreadsheet import Table
+from evaluation.sample_size.methods import SizePoint, SizeVerdict
+from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.run.plan import (
+    QUESTIONS_HEADER,
+    WORKERS_HEADER,
+    PlanWithRows,
+    ScoreNow,
+    build_plan,
+    build_question_rows,
+    build_worker_rows,
+)
+from evaluation.sample_size.run.trial import (
+    COLUMNS,
+    CrowdSizeSummary,
+    build_trial_rows,
+    build_verdict_message,
+)
+
+
+@dataclass(frozen=True)
+class CrowdSizeReport:
+    """How many workers and questions are enough.
+
+    Attributes
+    ----------
+    said : the verdicts by the main measure, as sentences.
+    measure : the main measure; see `SizePoint`.
+    judged, judged_workers : number of answers that experts graded, and of their workers.
+    verdicts, points : verdicts by each measure, and the curve behind them.
+    """
+
+    renamed_keys: ClassVar = {"said": "messages"}
+
+    said: list[str]
+    measure: str
+    answers: int
+    workers: int
+    questions: int
+    judged: int
+    judged_workers: int
+    repetitions: int
+    seed: int
+    verdicts: list[SizeVerdict]
+    points: list[SizePoint]
+
+    def other_sentences(self) -> list[str]:
+        """Return the verdicts by measures other than the main one, as sentences."""
+        return [
+            SITE.said(build_verdict_message(v)) for v in self.verdicts if v.measure != self.measure
+        ]
+
+
+def build_report(run: Run) -> CrowdSizeReport:
+    """Return the report of a finished run, without a query."""
+    summary = CrowdSizeSummary.of(run.summary)
+    return CrowdSizeReport(
+        [SITE.said(message) for message in summary.messages],
+        summary.measure,
+        summary.answers,
+        summary.workers,
+        summary.questions,
+        summary.judged,
+        summary.judged_workers,
+        summary.repetitions,
+        summary.seed,
+        list(summary.verdicts),
+        list(summary.points),
+    )
+
+
+def build_table(run: Run) -> Table:
+    """Return the table of the curve."""
+    return Table(COLUMNS, build_trial_rows(CrowdSizeSummary.of(run.summary)))
+
+
+def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
+    """Return the plan of a finished grading run, by three queries; keys are public ids.
+
+    Workers and models without an interval are left out of the plan's scores.
+    """
+    questions = answered_questions(run)
+    people = list(
+        WorkerGrade.of_crowd(run)
+        .filter(n_answers__gte=1)
+        .order_by("pk")
+        .values_list(
+            *("worker__public_id", "worker__external_id", "n_answers", "raw_low", "raw_high"),
+            "support",
+        )
+    )
+    workers = [
+        ScoreNow(key, name, n, high - low)
+        for key, name, n, low, high, support in people
+        if support and low is not None and high is not None
+    ]
+    models = [
+        ScoreNow(key, name, n, high - low)
+        for key, name, n, low, high in LLMScore.objects.filter(run=run, n__gte=1)
+        .order_by(F("score").desc(nulls_last=True), "pk")
+        .values_list("model__public_id", "model__name", "n", "score_low", "score_high")
+        if low is not None and high is not None
+    ]
+    return build_plan(wishes, questions, workers, models, len(people))
+
+
+PLAN_TABLES: dict[str, Callable[[PlanWithRows], Table]] = {
+    "questions": lambda plan: Table(QUESTIONS_HEADER, build_question_rows(plan)),
+    "workers": lambda plan: Table(WORKERS_HEADER, build_worker_rows(plan)),
+}
+"""Tables of a plan that can be downloaded, by name."""

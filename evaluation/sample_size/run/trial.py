@@ -1,0 +1,228 @@
+"""Trial of smaller crowds: score with random subsets, and summarize which sizes are enough."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
+from evaluation.flow.stored import RunSummary
+from evaluation.options import signed
+from evaluation.options.parameters import SHORT
+from evaluation.sample_size.methods import (
+    BY_CROWD,
+    FEWEST_VOTERS,
+    Agreements,
+    CrowdSize,
+    SizePoint,
+    SizeVerdict,
+)
+from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.words.message import Message
+
+
+class TooFewWorkersError(ValueError):
+    """Fewer than 3 workers answered, so there is no smaller crowd to try."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Result of one trial: the inputs, their embedding, and the fitted estimator."""
+
+    inputs: GradingInput
+    parameters: CrowdSizeParameters
+    embedded: Embedded
+    estimator: CrowdSize
+
+    @property
+    def n_workers(self) -> int:
+        """Number of workers with an answer."""
+        return len(set(self.inputs.answered.workers))
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions with an answer."""
+        return len(set(self.inputs.answered.questions))
+
+    @property
+    def warnings(self) -> list[Message]:
+        """Warnings of the embedding."""
+        return self.embedded.warnings
+
+    def build_signature(self, input_hash: str) -> str:
+        """Return the signature: parameters, embedding, hash of the inputs, and version."""
+        info = self.embedded.info
+        parts = {
+            **signed(self.parameters),
+            "embedder": info.model,
+            "revision": info.revision,
+            "precision": info.precision,
+            "inputs": input_hash[:SHORT],
+            "version": metadata.version("crowdgrade"),
+        }
+        return "|".join(["crowd-size", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def try_crowd(
+    parameters: CrowdSizeParameters,
+    inputs: GradingInput,
+    grades: Mapping[Any, float],
+    embed_texts: EmbedTexts | None = None,
+    progress: Progress | None = None,
+    computed: MutableMapping[str, Agreements] | None = None,
+) -> Trial:
+    """Embed the answers, and score with random subsets of the crowd.
+
+    Parameters
+    ----------
+    inputs : answers selected with `parameters.grading()`; models' answers are not used.
+    grades : experts' mean grades by key of the answer; empty for none.
+    embed_texts : returns the vectors; None takes the embedder of the parameters.
+    progress : called with stage, number done, and total.
+    computed : results of an earlier call, as in `CrowdSize.fit`.
+
+    Raises
+    ------
+    TooFewWorkersError
+        Fewer than 3 workers answered.
+    BackendError
+        The answers cannot be embedded.
+    """
+    answers = inputs.answered
+    if len(set(answers.workers)) < FEWEST_VOTERS:
+        raise TooFewWorkersError
+    grading = parameters.grading()
+    embedded = vectors_of(inputs, embed_texts or partial(embed, grading, progress=progress))
+    estimator = CrowdSize(
+        parameters.repetitions,
+        parameters.bootstrap,
+        parameters.seed,
+        similarity=parameters.similarity,
+        leave_one_out=parameters.leave_one_out,
+        difficulty=parameters.difficulty,
+        discrimination=parameters.discrimination,
+    )
+    estimator.fit(
+        embedded.answers,
+        answers.workers,
+        answers.questions,
+        np.array([grades.get(key, np.nan) for key in answers.keys]),
+        progress and (lambda done, total: progress("trying", done, total)),
+        computed,
+    )
+    return Trial(inputs, parameters, embedded, estimator)
+
+
+def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
+    """Return the SHA-256 of the answers and their grades, by which a change is detected."""
+    digest = hashlib.sha256(inputs.hash().encode())
+    for key, grade in grades.items():
+        digest.update(f"{key}\x1f{grade!r}\x1e".encode())
+    return digest.hexdigest()
+
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class CrowdSizeSummary(RunSummary):
+    """Summary of a trial.
+
+    Attributes
+    ----------
+    answers, workers, questions : number of each.
+    judged, judged_workers : number of answers that experts graded, and of their workers.
+    measure, points, verdicts : as in `CrowdSize`.
+    """
+
+    answers: int = 0
+    workers: int = 0
+    questions: int = 0
+    judged: int = 0
+    judged_workers: int = 0
+    repetitions: int = 0
+    seed: int = 0
+    measure: str = BY_CROWD
+    points: tuple[SizePoint, ...] = ()
+    verdicts: tuple[SizeVerdict, ...] = ()
+
+    @classmethod
+    def from_trial(cls, trial: Trial) -> CrowdSizeSummary:
+        """Return the summary of a trial."""
+        estimator = trial.estimator
+        return cls(
+            VERSION,
+            len(trial.inputs.answered),
+            trial.n_workers,
+            trial.n_questions,
+            estimator.n_judged_,
+            estimator.n_judged_workers_,
+            trial.parameters.repetitions,
+            trial.parameters.seed,
+            estimator.measure_,
+            tuple(estimator.points_),
+            tuple(estimator.verdicts_),
+        )
+
+    def shown_counts(self) -> dict[str, int]:
+        """Return the counts that the page of a run shows."""
+        return {
+            "answers": self.answers,
+            "workers": self.workers,
+            "questions": self.questions,
+            "judged answers": self.judged,
+        }
+
+    @property
+    def messages(self) -> list[Message]:
+        """Verdicts by the main measure, then the data that they are based on."""
+        return [*_list_verdict_messages(self.verdicts, self.measure), _describe_basis(self)]
+
+
+def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Iterator[Message]:
+    """Yield the verdicts by one measure as messages."""
+    for verdict in verdicts:
+        if verdict.measure == measure:
+            yield build_verdict_message(verdict)
+
+
+def build_verdict_message(verdict: SizeVerdict) -> Message:
+    """Return the message of a verdict; its code ends in the reason, or in `enough`."""
+    values = {
+        "by": verdict.by,
+        "measure": verdict.measure,
+        "full": verdict.full_size,
+        "correlation": verdict.full.value,
+        "enough": verdict.enough,
+        "plateau": verdict.plateau,
+    }
+    return Message(f"crowd_size.{verdict.reason or 'enough'}", values)
+
+
+def _describe_basis(summary: CrowdSizeSummary) -> Message:
+    """Return the message about the reference of the scores: grades or the whole crowd."""
+    values = {
+        "judged": summary.judged,
+        "judged_workers": summary.judged_workers,
+        "workers": summary.workers,
+    }
+    return Message(f"crowd_size.by_{summary.measure}", values)
+
+
+COLUMNS = ("by", "size", "measure", "pearson", "low", "high", "spearman", "draws")
+
+
+def build_trial_rows(summary: CrowdSizeSummary) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of each point, by `COLUMNS`."""
+    for point in summary.points:
+        yield (
+            *(point.by, point.size, point.measure, point.pearson, point.low, point.high),
+            *(point.spearman, point.n_draws),
+        )

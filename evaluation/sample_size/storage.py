@@ -1,0 +1,84 @@
+"""Run of a trial of crowd sizes: load answers and grades, try subsets, and store the summary."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from evaluation.consensus.inputs import choose
+from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.models import Run, RunData
+from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
+from evaluation.sample_size.options import CrowdSizeParameters
+from evaluation.sample_size.run.trial import (
+    CrowdSizeSummary,
+    TooFewWorkersError,
+    hash_trial,
+    try_crowd,
+)
+from evaluation.steps.answers import answers_of
+from evaluation.steps.cache import embed_texts
+from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
+from evaluation.steps.outside import mean_judgements, without_workers
+
+# Name of the stored results of subsets, with which an interrupted run continues.
+ASIDE = "tried-parts"
+
+
+def execute_run(turn: Turn) -> None:
+    """Execute a claimed run: try subsets of its crowd, and end the run.
+
+    If the time of the turn is over, the results so far are stored and the next turn continues.
+
+    Raises
+    ------
+    OutOfTimeError
+        The turn is over before all subsets were tried.
+    RunInputError
+        The version has no answer, or fewer than 3 workers answered.
+    """
+    run = Run.objects.select_related("version").get(pk=turn.run_id)
+    parameters = load_parameters(run)
+    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
+    inputs = choose(parameters.grading(), answers)
+    if not len(inputs.answered):
+        raise RunInputError("run.no_answer")
+    grades = mean_judgements(run.version)
+    input_hash = hash_trial(inputs, grades)
+    key = combined_hash([input_hash, versions()["crowdgrade"]])
+    stored = turn.kept(ASIDE) or {}
+    # Results of other answers, grades or of another version do not fit.
+    computed: dict[str, Agreements] = stored["parts"] if stored.get("key") == key else {}
+
+    def report_progress(stage: str, done: int, total: int) -> None:
+        """Report progress, and end the turn between two subsets if its time is over."""
+        turn.report(stage, done, total)
+        if stage == "trying" and turn.is_over() and done < total:
+            with turn.fenced():
+                turn.keep(ASIDE, {"key": key, "parts": computed})
+            raise OutOfTimeError(turn.run_id)
+
+    embed = partial(embed_texts, parameters.grading(), turn)
+    try:
+        trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
+    except TooFewWorkersError:
+        raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
+    with turn.fenced():
+        RunData.objects.filter(run=run, name=ASIDE).delete()
+        turn.end(
+            Ending(
+                trial.build_signature(input_hash),
+                input_hash,
+                CrowdSizeSummary.from_trial(trial),
+                [warning.as_dict() for warning in trial.warnings],
+            )
+        )
+
+
+def load_parameters(run: Run) -> CrowdSizeParameters:
+    """Return the parameters of a run; those that an older run did not store have their default."""
+    stored: dict[str, Any] = run.parameters
+    try:
+        return CrowdSizeParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None

@@ -1,0 +1,121 @@
+"""Pages of a trial of crowd sizes, and of the plan of further answers to a graded run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+
+from annotations.exchange.writing.formats import FORMATS
+from annotations.web.downloads import download
+from evaluation.charts.chart import Chart
+from evaluation.forms.options import OptionForm, form_for
+from evaluation.grading.results.pages import grading_file, grading_page
+from evaluation.kinds.kind import Page
+from evaluation.models import Run
+from evaluation.options import SITE
+from evaluation.reports.planner import planner_report
+from evaluation.result_pages import Context
+from evaluation.sample_size.charts import MEASURE_NAMES, build_crowd_size_chart, build_planner_chart
+from evaluation.sample_size.messages import STANDINGS, format_money
+from evaluation.sample_size.methods import QUESTIONS, WORKERS
+from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.report import PLAN_TABLES, build_report, build_run_plan
+
+
+def build_chart(run: Run, by: str) -> Chart | None:
+    """Return the chart of agreement by number of workers or questions; None if undefined."""
+    return build_crowd_size_chart(build_report(run).points, by)
+
+
+def build_context(run: Run) -> Mapping[str, Any]:
+    """Return the context of the page: report, and a chart and rows for workers and questions."""
+    report = build_report(run)
+    parts = [
+        {
+            "by": by,
+            "chart": build_chart(run, by),
+            "rows": [point for point in report.points if point.by == by],
+        }
+        for by in (WORKERS, QUESTIONS)
+    ]
+    return {"report": report, "parts": parts, "compared": MEASURE_NAMES}
+
+
+CURVES = Page("", "Sample size", "evaluation/sample_size/crowd_size.html", build_context)
+CHARTS = {f"crowd-size-{by}": partial(build_chart, by=by) for by in (WORKERS, QUESTIONS)}
+
+# Most questions on the page; the file has all.
+SHOWN = 8
+
+
+@grading_page("evaluation/sample_size/planner.html")
+def show_planner(request: HttpRequest, run: Run) -> Context:
+    """Show the plan of further answers for the options in the query string, then the bounds."""
+    report = planner_report(run)
+    form = _build_form(request)
+    page: Context = {
+        "title": f"How many more answers {report.about.name} needs",
+        "report": report,
+        "chart": build_planner_chart(report),
+        "form": form,
+    }
+    if form.is_bound and not form.is_valid():
+        return page
+    wishes: PlanTargets = form.parameters() if form.is_bound else PlanTargets()
+    plan = build_run_plan(run, wishes)
+    rows = [row for row in plan.questions if row.more or row.standing == "beyond"]
+    return page | {
+        "plan": plan.plan,
+        "said": SITE.all_said(plan.messages),
+        "listed": [
+            {
+                "row": row,
+                "cost": format_money(row.cost, wishes.currency),
+                "word": STANDINGS[row.standing],
+            }
+            for row in rows[:SHOWN]
+        ],
+        "n_listed": len(rows),
+        "costs": {
+            "so_far": format_money(plan.plan.cost, wishes.currency),
+            "more": format_money(plan.plan.total_cost, wishes.currency),
+        },
+        "asked": urlencode({name: value for name, value in wishes.as_dict().items() if value}),
+    }
+
+
+@grading_file
+def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponseBase:
+    """Send the plan's questions or workers as a file, for the options in the query string."""
+    option_form = _build_form(request)
+    if name not in PLAN_TABLES or form not in FORMATS:
+        raise Http404("there is no such file")
+    if option_form.is_bound and not option_form.is_valid():
+        raise Http404("the wishes of the address will not do")
+    table = PLAN_TABLES[name](
+        build_run_plan(run, option_form.parameters() if option_form.is_bound else PlanTargets())
+    )
+    return download(
+        FORMATS[form](table.header, table.rows), _build_file_name(run.public_id, name), form
+    )
+
+
+def _build_file_name(run: UUID, name: str) -> str:
+    return f"crowdgrade-plan-{name}-{run.hex[-8:]}"
+
+
+def _build_form(request: HttpRequest) -> OptionForm:
+    """Return the form of options, bound if the query string has any; others have defaults."""
+    known = PlanTargets.options()
+    values = {name: value for name, value in request.GET.items() if name in known}
+    if not values:
+        return form_for(PlanTargets)(request.user)
+    defaults = {
+        name: "" if option.default is None else option.default for name, option in known.items()
+    }
+    return form_for(PlanTargets)(request.user, {**defaults, **values})

@@ -1,0 +1,61 @@
+"""Answers of people and of models out of the database, as columns to grade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from annotations.exchange.ids import wording_of
+from annotations.exchange.model_replies import THINKING_KEPT, read_reply
+from annotations.models import GRADED, Question, Response
+from evaluation.consensus.inputs import Answers, ModelAnswers
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.models import LLMResponse
+from evaluation.steps.checkpoints import RunInputError
+
+
+def wordings_of(version_id: int) -> dict[int, str]:
+    """Read the texts of the graded questions of a version, by primary key.
+
+    Where none is given, an id that reads as a wording is one.
+    """
+    rows = Question.objects.filter(version=version_id, role__in=GRADED)
+    found = rows.values_list("pk", "text", "external_id")
+    return {key: text or wording_of(question) for key, text, question in found}
+
+
+def parameters_of(stored: dict[str, Any]) -> AqerParameters:
+    """Return the parameters of a run; what an older run did not store has its default."""
+    try:
+        return AqerParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def answers_of(version_id: int) -> Answers:
+    """Read the submitted answers to the graded questions of a version."""
+    rows = Response.objects.filter(
+        question__version=version_id,
+        question__role__in=GRADED,
+        state=Response.State.SUBMITTED,
+    )
+    columns = ("pk", "submission__worker_id", "question_id", "text", "rejected", "submitted_at")
+    return Answers.of(rows.order_by("pk").values_list(*columns))
+
+
+def model_answers_of(version_id: int) -> ModelAnswers:
+    """Read the models' answers to the graded questions of a version."""
+    rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
+    columns = (
+        *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
+        f"extra__{THINKING_KEPT}",
+    )
+    ordered = rows.order_by("asked_at", "pk")
+    return ModelAnswers.of(map(_as_read, ordered.values_list(*columns)))
+
+
+def _as_read(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a stored answer as it counts: one from before thinking was separated holds it."""
+    key, model, question, text, status, sample, reason, kept = row
+    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
+    return key, model, question, read.text, read.status, sample

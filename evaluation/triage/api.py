@@ -1,0 +1,455 @@
+"""REST API to decide about the workers of a run, one at a time or all undecided ones in a batch."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.models import Worker, rights
+from annotations.web.query import parse_choice, parse_flag, parse_number
+from annotations.web.rest.base import StrictSerializer
+from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.problems import ApiProblem, build_field_problem
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.serializers import build_serializer
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from annotations.web.scope import RefusedError, get_user_id
+from evaluation.background import exclusions
+from evaluation.grading.alarms.report import Mark
+from evaluation.grading.alarms.report.marks import marks_and_naming
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.models import Run, WorkerGrade, WorkerVerdict
+from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
+from evaluation.options import API, OptionError
+from evaluation.reports.verdicts import (
+    Decided,
+    Together,
+    load_active_and_history,
+    load_history,
+)
+from evaluation.rest.conflicts import conflict
+from evaluation.rest.done_runs import CURSOR, LIMIT, SECONDS_BETWEEN_LOOKS, PageSerializer
+from evaluation.rest.runs import RUN, RunSerializer
+from evaluation.triage.batches import (
+    MovedMeanwhileError,
+    NobodyLeftError,
+    accept_undecided,
+    take_back_accepted,
+)
+from evaluation.triage.report.evidence import (
+    Comparison,
+    Partner,
+    compare_answers,
+    find_partner,
+    find_partners,
+)
+from evaluation.triage.report.exclusion import Preview, preview_exclusion
+from evaluation.triage.report.queue import (
+    QueueRow,
+    UndecidedWorkers,
+    WorkerScope,
+    find_undecided,
+    load_queue,
+    load_queue_rows,
+)
+from evaluation.triage.storage import (
+    DECISIONS,
+    LONGEST_REASON,
+    DecidedMeanwhileError,
+    NothingToTakeBackError,
+    TakenBack,
+    VerdictError,
+    decide,
+    list_accepted_batches,
+    take_back,
+)
+from evaluation.words.exclusion_reasons import REASONS
+
+MAX_PAGE = 10_000_000
+VerdictSerializer = build_serializer(Decided)
+AboutRow = build_serializer(QueueRow, without=("marks",))
+SEEN = "The id of the newest row of the worker's history that you know, null for none. Where "
+SEEN += "somebody decided since, 409 tells it. Left out, nothing is compared."
+
+
+class QueueRowSerializer(AboutRow):  # type: ignore[misc, valid-type]
+    """Somebody in the queue, with the alarms that name them."""
+
+    marks = build_serializer(Mark, "word", "words")(many=True)
+
+
+class QueuePageSerializer(PageSerializer):
+    """Workers in the order in which they are looked at."""
+
+    results = QueueRowSerializer(many=True)
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """Who is worth looking at, and how many wait for a decision."""
+
+    n = serializers.IntegerField(help_text="People in the queue.")
+    n_open = serializers.IntegerField(help_text="Of whom nobody decided.")
+    n_again = serializers.IntegerField(help_text="To be looked at again.")
+    workers = QueuePageSerializer()
+
+
+class TriagedSerializer(serializers.Serializer[Any]):
+    """A worker with the evidence, and what was decided."""
+
+    entry = QueueRowSerializer()
+    partners = build_serializer(Partner)(many=True)
+    comparison = build_serializer(Comparison)()
+    history = VerdictSerializer(many=True)
+
+
+class DecideSerializer(StrictSerializer):
+    """A decision about a worker."""
+
+    verdict = serializers.ChoiceField(choices=[kind.value for kind in DECISIONS])
+    category = serializers.ChoiceField(
+        choices=list(REASONS), required=False, help_text="Why; needed with exclude."
+    )
+    reason = serializers.CharField(
+        max_length=LONGEST_REASON,
+        required=False,
+        allow_blank=True,
+        help_text="In your own words; needed with the category own.",
+    )
+    rejects = serializers.BooleanField(
+        default=False, help_text="Whether the work is refused on the panel, too."
+    )
+    seen = serializers.UUIDField(required=False, allow_null=True, help_text=SEEN)
+
+
+class TakeBackSerializer(StrictSerializer):
+    """What you know when you take something back."""
+
+    seen = serializers.UUIDField(required=False, allow_null=True, help_text=SEEN)
+
+
+class ApplySerializer(StrictSerializer):
+    """The run that is started."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME, required=False, allow_blank=True)
+    notes = serializers.CharField(max_length=LONGEST_NOTES, required=False, allow_blank=True)
+    verdicts = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="The ids of the decisions that you know; 409 where these are others by now.",
+    )
+
+
+@extend_schema(tags=["results"])
+class TriageViewSet(GradingViewSet):
+    """Deciding about people; nothing is paid, rejected or graded by it."""
+
+    # The action `queue` pages its own list; a history is sent whole.
+    pagination_class = None  # type: ignore[assignment]
+
+    @extend_schema(
+        operation_id="results_triage",
+        summary="List who is worth looking at, the worst first",
+        parameters=[
+            OpenApiParameter("who", str, enum=["look", "everybody"], default="look"),
+            OpenApiParameter("show", str, enum=["all", "open", "decided"], default="all"),
+            CURSOR,
+            LIMIT,
+        ],
+        responses=QueueSerializer,
+    )
+    def queue(self, request: Request, run_id: Any) -> Response:
+        """Return a page of the queue with what was decided."""
+        run = self.done(request, run_id)
+        scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
+        show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
+        start, limit = read_start(request, "triage"), read_limit(request)
+        queue = load_queue(run, everybody=scope == "everybody")
+        selected = queue.select(show)
+        rows = load_queue_rows(run, queue, selected[start : start + limit])
+        body = {
+            "n": len(queue.workers),
+            "n_open": queue.n_open,
+            "n_again": queue.n_again,
+            "workers": build_slice_body(
+                request, "triage", QueueRowSerializer(rows, many=True).data, start, len(selected)
+            ),
+        }
+        return Response(body)
+
+    @extend_schema(
+        operation_id="results_triage_worker",
+        summary="Read a worker with the answers side by side",
+        description="`with` is the `key` of a partner, or the id of any other worker of the run.",
+        parameters=[
+            OpenApiParameter("with", str),
+            OpenApiParameter("page", {"type": "integer", "minimum": 1, "default": 1}),
+        ],
+        responses=TriagedSerializer,
+    )
+    def worker(self, request: Request, run_id: Any, worker: UUID) -> Response:
+        """Return why the worker is here, the evidence and the history."""
+        run = self.done(request, run_id)
+        subject = self._get_worker_or_404(run, worker)
+        marks, naming = marks_and_naming(run, subject)
+        partners = find_partners(run, subject, naming)
+        key = request.query_params.get("with", "")
+        partner = find_partner(run, subject, key, partners) if key else partners[0]
+        if partner is None:
+            raise Http404("there is nobody of the kind to compare with")
+        page = parse_number(request.query_params, "page", 1, MAX_PAGE, blank=True) or 1
+        decided, history = load_active_and_history(run, worker)
+        queue = load_queue(run, decided=decided, marks=marks)
+        report = {
+            "entry": load_queue_rows(run, queue, [worker])[0],
+            "partners": partners,
+            "comparison": compare_answers(run, subject, partner, page),
+            "history": history,
+        }
+        return Response(TriagedSerializer(report).data)
+
+    @extend_schema(
+        operation_id="results_triage_decide",
+        summary="Decide about a worker",
+        description="The row is added to the worker's history; the same once more changes nothing.",
+        request=DecideSerializer,
+        responses=VerdictSerializer(many=True),
+    )
+    def decide(self, request: Request, run_id: Any, worker: UUID) -> Response:
+        """Keep the decision, and return the history."""
+        run = self._get_editable_run(request, run_id)
+        subject = self._get_worker_or_404(run, worker)
+        values = dict(self.checked(DecideSerializer).validated_data)
+        kind = values.pop("verdict")
+        try:
+            decide(run, subject, request.user, kind, **values)
+        except VerdictError as error:
+            raise build_field_problem(error.field, str(error)) from None
+        except DecidedMeanwhileError as error:
+            raise _build_conflict(error) from None
+        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+
+    @extend_schema(
+        operation_id="results_triage_undo",
+        summary="Take back what counts of a worker",
+        description="What was decided before counts again. 409 where nothing is decided.",
+        request=TakeBackSerializer,
+        responses=VerdictSerializer(many=True),
+    )
+    def undo(self, request: Request, run_id: Any, worker: UUID) -> Response:
+        """Take it back, and return the history."""
+        run = self._get_editable_run(request, run_id)
+        subject = self._get_worker_or_404(run, worker)
+        values = self.checked(TakeBackSerializer).validated_data
+        try:
+            take_back(run, subject, request.user, **values)
+        except NothingToTakeBackError:
+            raise ApiProblem("conflict", "Nothing is decided of this worker.") from None
+        except DecidedMeanwhileError as error:
+            raise _build_conflict(error) from None
+        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+
+    @extend_schema(
+        operation_id="results_triage_preview",
+        summary="Read what a run without the excluded would have left",
+        responses=build_serializer(Preview, "said", "thin_said"),
+    )
+    def preview(self, request: Request, run_id: Any) -> Response:
+        """Return who is left out, what remains, and the questions below 3 answers."""
+        run = self.done(request, run_id)
+        serializer = build_serializer(Preview, "said", "thin_said")(preview_exclusion(run))
+        return Response(serializer.data)
+
+    @extend_schema(
+        operation_id="results_triage_apply",
+        summary="Start a run of the same settings without the excluded",
+        parameters=[IDEMPOTENCY_KEY],
+        request=ApplySerializer,
+        responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
+    )
+    @repeatable
+    def apply(self, request: Request, run_id: Any) -> Response:
+        """Start it."""
+        run = self._get_editable_run(request, run_id)
+        values = dict(self.checked(ApplySerializer).validated_data)
+        # Without ids the client accepts whatever is decided now.
+        seen_verdicts = values.pop("verdicts", None)
+        try:
+            new_run = exclusions.apply(
+                run,
+                get_user_id(request),
+                None if seen_verdicts is None else [str(verdict) for verdict in seen_verdicts],
+                **values,
+            )
+        except exclusions.NobodyExcludedError:
+            raise ApiProblem("conflict", "Nobody is excluded.") from None
+        except exclusions.ChangedMeanwhileError:
+            raise ApiProblem("conflict", "The decisions are others by now.") from None
+        except exclusions.OtherSettingsError:
+            reason = "The run has settings of another version of the platform."
+            raise ApiProblem("conflict", reason) from None
+        except OptionError as error:
+            options = self.kind_of(run).options
+            sentences = (f"{API.sentence(options, problem)}." for problem in error.problems)
+            raise ApiProblem("conflict", " ".join(sentences)) from None
+        link = reverse("api:run-detail", args=[new_run.public_id])
+        return Response(
+            RunSerializer(new_run, context=self.get_serializer_context()).data,
+            status.HTTP_202_ACCEPTED,
+            headers={
+                "Location": request.build_absolute_uri(link),
+                "Retry-After": str(SECONDS_BETWEEN_LOOKS),
+            },
+        )
+
+    def _get_editable_run(self, request: Request, run_id: Any) -> Run:
+        """Return a finished run that the user may edit; else raise 404 or RefusedError."""
+        run = self.done(request, run_id)
+        if not rights(request.user, run.version.question_set).edit:
+            raise RefusedError("change")
+        return run
+
+    def _get_worker_or_404(self, run: Run, worker: UUID) -> Worker:
+        """Return the worker with this public id who has a grade in the run."""
+        grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).only("worker")
+        worker_grade = grades.select_related("worker").first()
+        if worker_grade is None:
+            raise Http404("the run has no such worker")
+        return worker_grade.worker
+
+
+def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
+    """Build the 409 problem that says who decided meanwhile and what, with the verdict id."""
+    newest = error.newest
+    sentence = f"{newest.decided_by.get_username()} decided meanwhile: {newest.get_kind_display()}."
+    return ApiProblem("conflict", sentence, newest=str(newest.public_id))
+
+
+SCOPES = ("everybody", "look")
+SCOPE_HELP = "Of everybody in the run, or of those who are worth looking at."
+ALARMS_HELP = "Whether those are accepted, too, whom an alarm or a notice names."
+TogetherSerializer = build_serializer(Together)
+
+
+@rename_keys(said="message")
+class RestSerializer(serializers.Serializer[Any]):
+    """Whom one request would accept, who stays open, and what was accepted so before."""
+
+    n = serializers.IntegerField(help_text="People who would be accepted.")
+    n_left_out = serializers.IntegerField(
+        help_text="Who stays open because an alarm or a notice names them."
+    )
+    n_again = serializers.IntegerField(help_text="Who stays open to be looked at again.")
+    n_decided = serializers.IntegerField(help_text="Who is accepted or excluded already.")
+    said = serializers.CharField(help_text="The same in a sentence.")
+    seen = serializers.CharField(help_text="Stands for exactly these people; send it back.")
+    left_out = QueueRowSerializer(many=True, help_text="The first 50 who stay open.")
+    accepted = TogetherSerializer(many=True)
+
+
+class AcceptRestSerializer(StrictSerializer):
+    """Whom to accept, as they were shown."""
+
+    who = serializers.ChoiceField(choices=SCOPES, default="everybody", help_text=SCOPE_HELP)
+    alarms = serializers.BooleanField(default=False, help_text=ALARMS_HELP)
+    seen = serializers.CharField(
+        max_length=64, help_text="`seen` of the answer to GET; 409 where it is others by now."
+    )
+
+
+@extend_schema(tags=["results"])
+class AcceptingViewSet(GradingViewSet):
+    """Accepting who is left; nothing is paid or graded by it."""
+
+    pagination_class = None  # type: ignore[assignment]
+
+    @extend_schema(
+        operation_id="results_triage_rest",
+        summary="Read whom one request would accept, and who would stay open",
+        parameters=[
+            OpenApiParameter(
+                "who", str, enum=list(SCOPES), default="everybody", description=SCOPE_HELP
+            ),
+            OpenApiParameter("alarms", bool, default=False, description=ALARMS_HELP),
+        ],
+        responses=RestSerializer,
+    )
+    def rest(self, request: Request, run_id: Any) -> Response:
+        """Return them, and what was accepted at once before."""
+        run = self.done(request, run_id)
+        scope = cast(WorkerScope, parse_choice(request.query_params, "who", SCOPES, "everybody"))
+        undecided = find_undecided(
+            run, scope, with_alarms=parse_flag(request.query_params, "alarms")
+        )
+        return Response(_build_body(undecided))
+
+    @extend_schema(
+        operation_id="results_triage_accept",
+        summary="Accept everybody else",
+        description="The same people once more by the same account change nothing.",
+        parameters=[IDEMPOTENCY_KEY],
+        request=AcceptRestSerializer,
+        responses={201: TogetherSerializer},
+    )
+    @repeatable
+    def accept(self, request: Request, run_id: Any) -> Response:
+        """Accept them, and return the id by which it is taken back."""
+        run = self._get_editable_run(request, run_id)
+        values = self.checked(AcceptRestSerializer).validated_data
+        try:
+            batch = accept_undecided(
+                run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]
+            )
+        except NobodyLeftError:
+            raise conflict("nobody_left") from None
+        except MovedMeanwhileError as error:
+            raise conflict("people_changed", {"newest": error.rest.seen}) from None
+        return Response(TogetherSerializer(batch).data, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="results_triage_accept_undo",
+        summary="Take back what one request accepted",
+        description="What was decided of somebody since counts on. 409 where nothing is left.",
+        request=None,
+        responses=build_serializer(TakenBack),
+    )
+    def take_back(self, request: Request, run_id: Any, together: UUID) -> Response:
+        """Take it back, and say of how many."""
+        run = self._get_editable_run(request, run_id)
+        try:
+            taken_back = take_back_accepted(run, request.user, together)
+        except WorkerVerdict.DoesNotExist:
+            raise Http404("nothing of that id was accepted in the run") from None
+        except NothingToTakeBackError:
+            raise conflict("nothing_to_take_back") from None
+        return Response(build_serializer(TakenBack)(taken_back).data)
+
+    def _get_editable_run(self, request: Request, run_id: Any) -> Run:
+        """Return a finished run that the user may edit; else raise 404 or RefusedError."""
+        run = self.done(request, run_id)
+        if not rights(request.user, run.version.question_set).edit:
+            raise RefusedError("change")
+        return run
+
+
+def _build_body(undecided: UndecidedWorkers) -> dict[str, Any]:
+    """Build the body of a `RestSerializer`, with the first 50 workers who stay open."""
+    message = API.said(undecided.said)
+    return {
+        "n": undecided.n,
+        "n_left_out": undecided.n_left_out,
+        "n_again": len(undecided.again),
+        "n_decided": undecided.n_decided,
+        "message": message,
+        "said": message,
+        "seen": undecided.seen,
+        "left_out": QueueRowSerializer(undecided.left_rows, many=True).data,
+        "accepted": TogetherSerializer(list_accepted_batches(undecided.run), many=True).data,
+    }

@@ -1,0 +1,117 @@
+"""Accept all undecided workers of a run in one batch, take it back, and log both in the audit."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from annotations.models import AuditEntry
+from evaluation.deletion.storage.removals import name_of
+from evaluation.models import Run, WorkerVerdict
+from evaluation.reports.verdicts import Together
+from evaluation.triage.report.queue import (
+    UndecidedWorkers,
+    WorkerScope,
+    find_undecided,
+    hash_workers,
+)
+from evaluation.triage.storage import (
+    TakenBack,
+    accept_batch,
+    list_accepted_batches,
+    lock_grades,
+    take_back_batch,
+)
+
+LEFT_FOR_ALARMS = "left open for an alarm or a notice"
+LEFT_TO_LOOK = "left open to be looked at again"
+WITHOUT_ANSWER = "accepted without an answer"
+DESPITE_ALARMS = "accepted although an alarm or a notice names them"
+"""Names of counts in an audit entry."""
+
+
+class NobodyLeftError(RuntimeError):
+    """No worker of the run is left to accept."""
+
+
+class MovedMeanwhileError(RuntimeError):
+    """The undecided workers differ from those that the user saw; `rest` are the current ones."""
+
+    def __init__(self, rest: UndecidedWorkers) -> None:
+        super().__init__("the people are others than those that were shown")
+        self.rest = rest
+
+
+@transaction.atomic
+def accept_undecided(
+    run: Run, user: Any, seen: str, scope: WorkerScope = "everybody", *, with_alarms: bool = False
+) -> Together:
+    """Accept the workers that `find_undecided` selects and return them as one batch.
+
+    `seen` is the `UndecidedWorkers.seen` that the user saw. Pressing twice returns the batch of the
+    first press. Raises NobodyLeftError if no worker is left, MovedMeanwhileError if they differ
+    from those that the user saw.
+    """
+    lock_grades(run)
+    undecided = find_undecided(run, scope, with_alarms=with_alarms)
+    # A hash stands for the workers: the ids of thousands would not fit into a form.
+    if undecided.seen != seen:
+        # A repeated request: the first one has accepted these workers already.
+        if (earlier_batch := _find_repeated_batch(run, user, seen)) is not None:
+            return earlier_batch
+        if undecided.workers:
+            raise MovedMeanwhileError(undecided)
+    if not undecided.workers:
+        raise NobodyLeftError
+    batch_id = accept_batch(run, undecided.workers, user)
+    counts = {
+        "people accepted": undecided.n,
+        LEFT_FOR_ALARMS: undecided.n_left_out,
+        LEFT_TO_LOOK: len(undecided.again),
+    }
+    if undecided.silent:
+        counts[WITHOUT_ANSWER] = len(undecided.silent)
+    if with_alarms:
+        counts[DESPITE_ALARMS] = len(undecided.named)
+    _log_audit_entry(run, user, AuditEntry.Action.ACCEPT, counts)
+    return next(batch for batch in list_accepted_batches(run) if batch.id == batch_id)
+
+
+@transaction.atomic
+def take_back_accepted(run: Run, user: Any, batch_id: UUID) -> TakenBack:
+    """Take back a batch of acceptances and log it. Raises what `take_back_batch` raises."""
+    taken_back = take_back_batch(run, batch_id, user)
+    counts = {
+        "acceptances taken back": taken_back.n,
+        "decided otherwise since": taken_back.n_otherwise,
+    }
+    _log_audit_entry(run, user, AuditEntry.Action.ACCEPT_OFF, counts)
+    return taken_back
+
+
+def _find_repeated_batch(run: Run, user: Any, seen: str) -> Together | None:
+    """Return the newest batch if this user accepted exactly the workers of `seen`, else None."""
+    newest = next(iter(list_accepted_batches(run)), None)
+    if newest is None or newest.by != user.get_username():
+        return None
+    rows = WorkerVerdict.counting(run).filter(together=newest.id)
+    return (
+        newest if hash_workers(rows.values_list("worker__public_id", flat=True)) == seen else None
+    )
+
+
+def _log_audit_entry(
+    run: Run, user: Any, action: AuditEntry.Action, counts: dict[str, int]
+) -> None:
+    """Store an audit entry about a run; counts of zero are left out."""
+    AuditEntry.objects.create(
+        owner_id=run.version.question_set.owner_id,
+        done_by=user,
+        action=action,
+        kind="run",
+        object_id=run.public_id,
+        name=name_of(run),
+        counts={label: n for label, n in counts.items() if n},
+    )

@@ -1,0 +1,184 @@
+"""Reasons to exclude a worker, and the messages of the triage pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.words.exclusion_reasons import OWN, REASONS
+from evaluation.words.message import Sentence, counted
+from evaluation.words.reasons import CLOSING
+
+
+def build_rejection_message(category: str, reason: str) -> str:
+    """Return the message to a rejected worker: reason, own words and a closing sentence.
+
+    At least 100 characters, which Prolific requires. An unknown category adds no sentence.
+    """
+    known_reason = REASONS.get(category, REASONS[OWN])
+    own_words = reason.strip()
+    if own_words and own_words[-1] not in ".!?…。":
+        own_words += "."
+    return " ".join(filter(None, [known_reason.told, " ".join(own_words.split()), CLOSING]))
+
+
+def _describe_partner(values: Mapping[str, Any]) -> str:
+    """Say how many answers are nearly identical to the partner's."""
+    if not values["read"]:
+        return f"There is no question that {values['other']} answered too."
+    if not values["same"]:
+        return (
+            f"None of the {counted(values['read'], 'answer')} to questions that both answered is "
+            f"the same as {values['other']}'s."
+        )
+    verb = "is" if values["same"] == 1 else "are"
+    return (
+        f"{values['same']:,} of {counted(values['read'], 'answer')} {verb} the same as "
+        f"{values['other']}'s, but for light edits."
+    )
+
+
+def _describe_rank(values: Mapping[str, Any]) -> str:
+    """Say the rank of a worker among all ranked ones."""
+    if values["rank"] is None:
+        return "Answered too little to be ranked."
+    return f"Rank {values['rank']:,} of {values['ranked']:,}."
+
+
+def _describe_times(values: Mapping[str, Any]) -> str:
+    """Say who of two workers was first, how often, and who could have copied.
+
+    `values` has the names `me` and `other`, `n` common questions and the count of each order of
+    time. Where all known times agree, one direction is possible; else either direction is.
+    """
+    me, other, n = values["me"], values["other"], values["n"]
+    after, before = values["after"] + values["later"], values["before"] + values["earlier"]
+    together, unsure = values["together"], values["later"] + values["earlier"]
+    if not n:
+        return ""
+    if not after and not before and not together:
+        return (
+            "When they answered is not known: the answers alone cannot say who could have copied "
+            "from whom."
+        )
+    known = after + before + together
+    some = (
+        ""
+        if known == n
+        else f" (of {counted(n, 'answer')}, the times of {_format_number(known)} are known)"
+    )
+    if after and not before and not together:
+        finding = (
+            f"{other} was first, {_format_every_time(after)}{some}: "
+            f"{me} could have copied from {other}"
+        )
+    elif before and not after and not together:
+        finding = (
+            f"{me} was first, {_format_every_time(before)}{some}: "
+            f"{other} could have copied from {me}"
+        )
+    elif together and not after and not before:
+        return (
+            f"Both were at work at the same time, {_format_every_time(together)}{some}: either "
+            "could have copied from the other, or both from one source."
+        )
+    else:
+        parts = [
+            f"{other} was first {_format_times(after)}" if after else "",
+            f"{me} {_format_times(before)}" if before else "",
+            f"they were at work together {_format_times(together)}" if together else "",
+        ]
+        return (
+            f"{', '.join(filter(None, parts))}{some}: either could have copied from the other, or "
+            "both from one source."
+        )
+    if unsure:
+        return (
+            f"{finding}. When they began is not known, so they may also have worked side by side, "
+            "or from one source."
+        )
+    return f"{finding}, not the other way round; both may have used one source."
+
+
+def _format_number(n: Any) -> str:
+    """Format a number with thousands separators."""
+    # The generated list of messages passes names in place of numbers.
+    return f"{n:,}" if isinstance(n, int) else str(n)
+
+
+def _format_every_time(n: int) -> str:
+    """Format "all 3 times", or "the one time"."""
+    return "the one time" if n == 1 else f"all {_format_number(n)} times"
+
+
+def _format_times(n: int) -> str:
+    """Format "3 times", or "once"."""
+    return "once" if n == 1 else f"{_format_number(n)} times"
+
+
+def _describe_exclusion(values: Mapping[str, Any]) -> str:
+    """Say how many workers and answers remain after excluding some."""
+    return (
+        f"{counted(values['out'], 'person')} left out; {values['left']:,} of "
+        f"{counted(values['all'], 'person')} and {values['answers']:,} of "
+        f"{counted(values['all_answers'], 'answer')} remain."
+    ).replace("persons", "people")
+
+
+def _describe_thin_questions(values: Mapping[str, Any]) -> str:
+    """Say how many questions fall below 3 answers."""
+    if not values["questions"]:
+        return "Every question that had 3 answers or more keeps at least 3."
+    verb = "keeps" if values["questions"] == 1 else "keep"
+    return (
+        f"{counted(values['questions'], 'question')} {verb} fewer than 3 answers: too few for a "
+        "consensus that does not hang on one person."
+    )
+
+
+def _describe_undecided(values: Mapping[str, Any]) -> str:
+    """Say how many workers a batch would accept, and how many stay open and why."""
+    n, named, again, silent = values["n"], values["named"], values["again"], values["silent"]
+    parts = []
+    if n:
+        parts.append(f"{counted(n, 'person')} of whom nobody decided would be accepted")
+        if silent:
+            parts.append(f"{_format_number(silent)} of them gave no answer")
+    elif named or again:
+        parts.append("Nobody else is undecided")
+    else:
+        return f"Everybody is decided ({_format_number(values['decided'])})."
+    if named and values["with_alarms"]:
+        parts.append(f"{_format_number(named)} of them although an alarm or a notice names them")
+    elif named:
+        parts.append(
+            f"{_format_number(named)} named by an alarm or a notice {_choose_stay_form(named)} open"
+        )
+    if again:
+        parts.append(
+            f"{_format_number(again)} to be looked at again {_choose_stay_form(again)} open"
+        )
+    return f"{'; '.join(parts)}."
+
+
+def _choose_stay_form(n: int) -> str:
+    """Return the form of "stay" after a number."""
+    return "stays" if n == 1 else "stay"
+
+
+TRIAGE: Mapping[str, Sentence] = {
+    "triage.standing": _describe_rank,
+    "triage.nothing": "No alarm and no notice names this person.",
+    "triage.partner": _describe_partner,
+    "triage.times": _describe_times,
+    "triage.without": _describe_exclusion,
+    "triage.thin": _describe_thin_questions,
+    "triage.rest": _describe_undecided,
+    "order.unknown": "times not known",
+    "order.before": "this answer was there first",
+    "order.earlier": "this answer was sent first",
+    "order.after": "the other answer was there first",
+    "order.later": "the other answer was sent first",
+    "order.together": "written at the same time",
+}
+"""Messages by code. Values hold names for the page; no such message is stored."""

@@ -1,0 +1,1 @@
+"""What a requester sees while deciding: `queue`, `evidence`, `verdicts` so far, `exclusion`."""

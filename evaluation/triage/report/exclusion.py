@@ -1,0 +1,288 @@
+"""Preview of a run without the excluded workers, and the files of decisions for panels.
+
+The files list only workers with a decision. A decision in the log of payments takes precedence over
+the run's verdict, which is only a proposal: who is paid is decided in one place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+from uuid import UUID
+
+from django.db.models import Count, F, QuerySet, Sum
+
+from annotations.exchange.writing.formats import Table
+from annotations.models import PanelRow, Submission
+from annotations.panels.lists import PanelLists, find_status_column, was_settled
+from annotations.panels.people import APPROVED, PanelDecision, Person, load_people
+from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
+from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.reports.verdicts import VOTED, Decided, load_current_verdicts
+from evaluation.triage.messages import build_rejection_message
+from evaluation.words.exclusion_reasons import OWN, REASONS
+from evaluation.words.message import Message
+
+# Thin questions that the preview lists by name.
+MAX_LISTED = 20
+
+
+@dataclass(frozen=True)
+class ThinQuestion:
+    """A question that would keep fewer than 3 answers, and had 3 or more."""
+
+    question: UUID
+    name: str
+    n_before: int
+    n_after: int
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """Somebody who would be left out, and why."""
+
+    name: str
+    n_answers: int
+    verdict: Decided
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A run of the same settings without the excluded, before it is started.
+
+    Attributes
+    ----------
+    left_out : excluded workers, sorted by name. n_people, n_answers : workers and answers of this
+        run; `n_people_left` and `n_answers_left` of them remain.
+    thin : the first 20 of `n_thin` questions that would keep fewer than 3 answers, fewest first.
+    before : external ids that this run excluded already; they stay excluded.
+    """
+
+    renamed_keys: ClassVar = {
+        "said": "message",
+        "thin_said": "few_answers_message",
+    }
+
+    left_out: list[Excluded]
+    n_people: int
+    n_people_left: int
+    n_answers: int
+    n_answers_left: int
+    thin: list[ThinQuestion]
+    n_thin: int
+    before: tuple[str, ...]
+
+    @property
+    def verdicts(self) -> str:
+        """Public ids of the decisions, comma-separated, for a form field."""
+        return ",".join(sorted(excluded.verdict.id.hex for excluded in self.left_out))
+
+    @property
+    def said(self) -> Message:
+        """Message that says how many workers and answers remain."""
+        values = {
+            "out": len(self.left_out),
+            "left": self.n_people_left,
+            "all": self.n_people,
+            "answers": self.n_answers_left,
+            "all_answers": self.n_answers,
+        }
+        return Message("triage.without", values)
+
+    @property
+    def thin_said(self) -> Message:
+        """Message that says how many questions become thin."""
+        return Message("triage.thin", {"questions": self.n_thin})
+
+
+def preview_exclusion(run: Run) -> Preview:
+    """Return what excluding the excluded workers would leave; five queries.
+
+    Only workers and answers that the run graded count.
+    """
+    verdicts = [
+        verdict for verdict in load_current_verdicts(run).values() if verdict.kind == "exclude"
+    ]
+    by_worker = {verdict.worker: verdict for verdict in verdicts}
+    grades = WorkerGrade.objects.filter(VOTED, run=run)
+    total = grades.aggregate(people=Count("pk"), answers=Sum("n_answers"))
+    rows = grades.filter(worker__public_id__in=list(by_worker)).values_list(
+        "worker__public_id", "worker__external_id", "n_answers", "worker_id"
+    )
+    excluded = sorted(rows, key=lambda row: row[1])
+    thin = _find_thin_questions(run, [row[3] for row in excluded])
+    n_answers = total["answers"] or 0
+    return Preview(
+        left_out=[Excluded(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
+        n_people=total["people"],
+        n_people_left=total["people"] - len(excluded),
+        n_answers=n_answers,
+        n_answers_left=n_answers - sum(row[2] for row in excluded),
+        thin=thin[:MAX_LISTED],
+        n_thin=len(thin),
+        before=tuple(run.parameters.get("exclude_workers", ())),
+    )
+
+
+def _find_thin_questions(run: Run, workers: list[int]) -> list[ThinQuestion]:
+    """Return the questions that would fall below 3 answers, those with the fewest first.
+
+    `workers` are the keys of the excluded workers. Questions below 3 before are no finding.
+    """
+    n_excluded = dict(
+        AnswerScore.objects.filter(run=run, response__submission__worker__in=workers)
+        .order_by()
+        .values_list("response__question")
+        .annotate(n=Count("pk"))
+    )
+    rows = ExemplaryAnswer.objects.filter(run=run, n_answers__gte=FEWEST_ANSWERERS).values_list(
+        "question_id", "question__public_id", "question__external_id", "n_answers"
+    )
+    questions = [
+        ThinQuestion(public_id, name, n, max(0, n - n_excluded[key]))
+        for key, public_id, name, n in rows.order_by(F("question__position"))
+        if n - n_excluded.get(key, 0) < FEWEST_ANSWERERS
+    ]
+    return sorted(questions, key=lambda question: question.n_after)
+
+
+DECISIONS = (
+    *("worker", "panel", "decision", "category", "reason", "rejected", "by", "at"),
+    "with_others",
+)
+
+
+class PanelFiles(PanelLists):
+    """Files of a run for panels, and their counts; each query runs once, when it is needed.
+
+    Accepted workers are approved. Workers who are excluded but not rejected are approved too:
+    panels pay for work, not for agreement. Undecided workers are in no file.
+    """
+
+    def __init__(self, run: Run, verdicts: dict[UUID, Decided] | None = None) -> None:
+        self.run = run
+        # Assigning to the name of a cached property fills its cache.
+        if verdicts is not None:
+            self.verdicts = verdicts
+        self.version = run.version_id
+        self.of_rows = Counter()
+
+    @cached_property
+    def verdicts(self) -> dict[UUID, Decided]:
+        """Current decision of each worker with one, by public id."""
+        return load_current_verdicts(self.run)
+
+    @cached_property
+    def people(self) -> list[Person]:  # type: ignore[override]
+        """Workers of the run by name; `told` is the payment decision, else the proposal."""
+        submissions = Submission.objects.filter(
+            version=self.run.version_id, worker__in=_select_grades(self.run).values("worker")
+        )
+        return [
+            person
+            if person.told
+            else replace(person, told=propose_decision(self._find_verdict(person)))
+            for person in load_people(submissions)
+        ]
+
+    @property
+    def n_approved(self) -> int:
+        """Number of workers to approve."""
+        return sum(not person.rejected for person in self.decided)
+
+    @property
+    def n_paid_but_left_out(self) -> int:
+        """Number of approved workers whom later grades exclude."""
+        return sum(
+            self._find_kind(person) == "exclude" and not person.rejected for person in self.decided
+        )
+
+    @property
+    def n_rejected(self) -> int:
+        """Number of workers to reject."""
+        return sum(person.rejected for person in self.decided)
+
+    @property
+    def n_again(self) -> int:
+        """Number of workers to look at again, without a payment decision."""
+        return sum(self._find_kind(person) == "look" for person in self.people if not person.told)
+
+    @property
+    def n_undecided(self) -> int:
+        """Number of workers without any decision."""
+        return sum(self._find_kind(person) == "" for person in self.people if not person.told)
+
+    @cached_property
+    def n_outside(self) -> int:
+        """Number of workers in batches of Mechanical Turk who are open and not in the run.
+
+        The run excluded them, or their answers were imported later.
+        """
+        status = {file.pk: find_status_column(file.header) for file in self.batches}
+        if not status:
+            return 0
+        rows = PanelRow.objects.filter(file__in=self.batches, submission__withdrawn_at=None)
+        outside = rows.exclude(submission__worker__in=_select_grades(self.run).values("worker"))
+        columns = outside.values_list("file", "cells", "submission__worker")
+        return len(
+            {
+                worker
+                for file, cells, worker in columns.iterator()
+                if not was_settled(cells, status[file])
+            }
+        )
+
+    def decisions(self) -> Table:
+        """Return the table of all current decisions of the run, "look again" included."""
+        rows = (
+            _build_decision_row(person, self.verdicts[person.worker])
+            for person in self.people
+            if person.worker in self.verdicts
+        )
+        return Table(DECISIONS, rows)
+
+    def _find_verdict(self, person: Person) -> Decided | None:
+        return self.verdicts.get(person.worker)
+
+    def _find_kind(self, person: Person) -> str:
+        """Return "accept", "look" or "exclude"; "" without a decision."""
+        verdict = self._find_verdict(person)
+        return verdict.kind if verdict else ""
+
+
+def propose_decision(verdict: Decided | None) -> PanelDecision | None:
+    """Return the payment decision that a verdict proposes; None without an approval or exclusion.
+
+    An exclusion without rejection proposes to approve.
+    """
+    if verdict is None or verdict.kind not in ("accept", "exclude"):
+        return None
+    # Panels pay for work done; excluding its grades is no reason to refuse pay.
+    if not verdict.rejects:
+        return APPROVED
+    category = REASONS.get(verdict.category, REASONS[OWN]).prolific
+    return PanelDecision(
+        "reject", category, build_rejection_message(verdict.category, verdict.reason)
+    )
+
+
+def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
+    """Select the grades of the workers whom the run did not exclude."""
+    return WorkerGrade.objects.filter(VOTED, run=run)
+
+
+def _build_decision_row(person: Person, verdict: Decided) -> tuple[object, ...]:
+    """Build a row of the table of decisions; its columns are `DECISIONS`."""
+    return (
+        person.name,
+        person.panel,
+        verdict.kind,
+        verdict.category,
+        verdict.reason,
+        "true" if verdict.rejects else "false",
+        verdict.by,
+        verdict.at.isoformat(timespec="seconds"),
+        "true" if verdict.together else "false",
+    )

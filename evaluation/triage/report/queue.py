@@ -1,0 +1,329 @@
+"""Queue of workers to decide about: those worth looking at first, and all who are undecided."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from annotations.web.numbers import count_rows_by
+from evaluation.grading.alarms.report.marks import Mark, Marks, all_marks
+from evaluation.grading.results.report.workers import (
+    COLUMNS,
+    LOWEST,
+    WorkerRow,
+    lowest,
+    lowest_said,
+    row_of,
+)
+from evaluation.models import Run, WorkerGrade
+from evaluation.reports.verdicts import (
+    NOBODY,
+    VOTED,
+    Applied,
+    Decided,
+    Verdicts,
+    load_active_verdicts,
+)
+from evaluation.words.message import Message
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The workers of a run in the order in which a requester looks at them.
+
+    Attributes
+    ----------
+    workers : public ids: workers whom alarms or notices name, the worst alarm first; then the
+        workers with the lowest grades; then, if `everybody`, all others from the worst rank, those
+        without a rank last.
+    lowest : workers in the queue because of a low grade. verdicts : current decision of each worker
+        of the run, in the queue or not.
+    decided : active decisions of the run (not taken back), the newest last.
+    n_ranked : workers with a rank. n_all : workers of the run, without those that the run excluded.
+    """
+
+    workers: tuple[UUID, ...]
+    everybody: bool
+    marks: Marks
+    lowest: frozenset[UUID]
+    verdicts: Verdicts
+    decided: list[Applied]
+    n_ranked: int
+    n_all: int
+
+    @property
+    def n_open(self) -> int:
+        """Number of workers in the queue without a decision."""
+        return sum(worker not in self.verdicts for worker in self.workers)
+
+    @property
+    def n_done(self) -> int:
+        """Number of workers in the queue with a decision, "look again" included."""
+        return len(self.workers) - self.n_open
+
+    @property
+    def n_again(self) -> int:
+        """Number of workers in the queue whose current decision is "look again"."""
+        return sum(self.is_open(worker) for worker in self.workers) - self.n_open
+
+    def is_open(self, worker: UUID) -> bool:
+        """Return whether a worker has no decision yet, or "look again"."""
+        verdict = self.verdicts.get(worker)
+        return verdict is None or verdict.kind == "look"
+
+    def select(self, state: str) -> tuple[UUID, ...]:
+        """Return the workers of a state, in queue order: "all", "open" or "decided"."""
+        if state == "all":
+            return self.workers
+        return tuple(worker for worker in self.workers if self.is_open(worker) == (state == "open"))
+
+    def find_position(self, worker: UUID) -> int | None:
+        """Return the position of a worker in the queue, from 1; None outside of it."""
+        return self.workers.index(worker) + 1 if worker in self.workers else None
+
+    def find_next_undecided(self, worker: UUID) -> UUID | None:
+        """Return the next undecided worker after this one, from the start again at the end."""
+        position = self.find_position(worker) or 0
+        following = (*self.workers[position:], *self.workers[:position])
+        return next(
+            (
+                candidate
+                for candidate in following
+                if candidate != worker and candidate not in self.verdicts
+            ),
+            None,
+        )
+
+    def find_neighbors(self, worker: UUID, state: str = "all") -> tuple[UUID | None, UUID | None]:
+        """Return the workers before and after a worker among those of a state; None at an end."""
+        position = self.find_position(worker)
+        if position is None:
+            return None, None
+        selected = set(self.select(state))
+        before = next(
+            (
+                neighbor
+                for neighbor in reversed(self.workers[: position - 1])
+                if neighbor in selected
+            ),
+            None,
+        )
+        after = next(
+            (neighbor for neighbor in self.workers[position:] if neighbor in selected), None
+        )
+        return before, after
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """Somebody in the queue: the marks, or why they are here; and what was decided.
+
+    Attributes
+    ----------
+    marks : alarms and notices that name the worker. why : reason of a worker who is in the queue
+        for a low grade, else None. verdict : current decision, or None.
+
+    Facts that contradict the crowd are a notice on the page and put no worker into the queue.
+    """
+
+    row: WorkerRow
+    marks: tuple[Mark, ...]
+    why: Message | None
+    verdict: Decided | None
+
+
+def load_queue(
+    run: Run,
+    *,
+    everybody: bool = False,
+    counts: tuple[int, int] | None = None,
+    decided: list[Applied] | None = None,
+    marks: Marks | None = None,
+) -> Queue:
+    """Load the queue of a finished run with at most four queries.
+
+    Values that the caller has read already save a query each: `counts` (number of workers and
+    number with a rank), `decided` (`load_active_verdicts`) and `marks` (`all_marks`).
+    """
+    marks = all_marks(run) if marks is None else marks
+    grades = WorkerGrade.objects.filter(VOTED, run=run)
+    if counts is None:
+        totals = grades.aggregate(all=Count("pk"), ranked=Count("rank"))
+        counts = totals["all"], totals["ranked"]
+    n_all, n_ranked = counts
+    decided = load_active_verdicts(run) if decided is None else decided
+    # The usual page needs few workers; a crowd may have thousands.
+    selection = Q() if everybody else Q(worker__public_id__in=list(marks)) | lowest(n_ranked)
+    rows = grades.filter(selection).values_list(
+        "worker__public_id", "worker__external_id", "rank", "rank_low"
+    )
+    named, low, others = [], [], []
+    for worker, name, rank, rank_low in rows:
+        if worker in marks:
+            # Names break ties, so that the order is the same on every page.
+            named.append((marks[worker][0].place, rank is None, rank or 0, name, worker))
+        elif rank is not None and rank_low is not None and rank_low > (1 - LOWEST) * n_ranked:
+            # Rank 1 is the best, so the worst worker has the largest number.
+            low.append((-rank, name, worker))
+        else:
+            others.append((rank is None, -(rank or 0), name, worker))
+    order = [key[-1] for group in (sorted(named), sorted(low), sorted(others)) for key in group]
+    return Queue(
+        workers=tuple(order),
+        everybody=everybody,
+        marks=marks,
+        lowest=frozenset(key[-1] for key in low),
+        verdicts={verdict.worker: verdict for verdict in decided},
+        decided=decided,
+        n_ranked=n_ranked,
+        n_all=n_all,
+    )
+
+
+def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[QueueRow]:
+    """Return queue rows of the given workers, in that order, by one query.
+
+    Workers without a grade in the run are left out.
+    """
+    values = WorkerGrade.objects.filter(run=run, worker__public_id__in=[NOBODY, *workers])
+    rows = {row["worker__public_id"]: row_of(row) for row in values.values(*COLUMNS)}
+    return list(build_queue_rows(queue, (rows[worker] for worker in workers if worker in rows)))
+
+
+def load_grade(run: Run, worker: UUID) -> Any:
+    """Return a worker's grade with `n_all` and `n_ranked` of the run; None without a grade."""
+    voting = WorkerGrade.objects.filter(VOTED, run=run)
+    grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).annotate(
+        n_all=count_rows_by(voting, "run"),
+        n_ranked=count_rows_by(voting.filter(rank__isnull=False), "run"),
+    )
+    return grades.select_related("worker").defer("weights", "grades").first()
+
+
+def build_queue_rows(queue: Queue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
+    """Yield a queue row for each grade row, with its marks, reason and current decision."""
+    for row in rows:
+        why = lowest_said(row, queue.n_ranked) if row.worker in queue.lowest else None
+        marks = queue.marks.get(row.worker, ())
+        yield QueueRow(row, marks, why, queue.verdicts.get(row.worker))
+
+
+WorkerScope = Literal["everybody", "look"]
+# Workers that a page lists by name.
+MAX_LISTED = 50
+
+
+@dataclass(frozen=True)
+class UndecidedWorkers:
+    """Workers that one batch would accept, before the user confirms.
+
+    Attributes
+    ----------
+    who : "everybody" in the run, or only those worth a "look".
+    with_alarms : whether workers named by an open alarm or notice are accepted, too.
+    workers : those who would be accepted. silent : those of them without an answer.
+    named : undecided workers named by an alarm or a notice.
+    again : workers to look at again, which a batch never accepts.
+    n_decided : workers in scope who are accepted or excluded. n_others : undecided workers out of
+        scope.
+    """
+
+    run: Run
+    queue: Queue
+    who: WorkerScope
+    with_alarms: bool
+    workers: tuple[UUID, ...]
+    silent: tuple[UUID, ...]
+    named: tuple[UUID, ...]
+    again: tuple[UUID, ...]
+    n_decided: int
+    n_others: int
+
+    @property
+    def n(self) -> int:
+        """Number of workers who would be accepted."""
+        return len(self.workers)
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of workers who stay undecided because an alarm or a notice names them."""
+        return 0 if self.with_alarms else len(self.named)
+
+    @property
+    def seen(self) -> str:
+        """Hash of these workers; the form sends it back to show which workers the user saw."""
+        return hash_workers(self.workers)
+
+    @property
+    def said(self) -> Message:
+        """Sentence that says how many workers would be accepted and how many stay open."""
+        values = {
+            "n": self.n,
+            "silent": len(self.silent),
+            "named": len(self.named),
+            "with_alarms": self.with_alarms,
+            "again": len(self.again),
+            "decided": self.n_decided,
+        }
+        return Message("triage.rest", values)
+
+    @property
+    def accepted_rows(self) -> list[QueueRow]:
+        """Queue rows of the first 50 workers who would be accepted; one query."""
+        return load_queue_rows(self.run, self.queue, self.workers[:MAX_LISTED])
+
+    @property
+    def silent_rows(self) -> list[QueueRow]:
+        """Queue rows of the first 50 workers who would be accepted without an answer; one query."""
+        return load_queue_rows(self.run, self.queue, self.silent[:MAX_LISTED])
+
+    @property
+    def left_rows(self) -> list[QueueRow]:
+        """Queue rows of the first 50 workers who stay open, "look again" last; one query."""
+        left = (*(() if self.with_alarms else self.named), *self.again)
+        return load_queue_rows(self.run, self.queue, left[:MAX_LISTED])
+
+
+def hash_workers(workers: Iterable[UUID]) -> str:
+    """Return a hash of a set of workers, independent of their order: 32 hexadecimal digits."""
+    ids = "".join(sorted(worker.hex for worker in workers))
+    return hashlib.sha256(ids.encode()).hexdigest()[:32]
+
+
+def find_undecided(
+    run: Run, scope: WorkerScope = "everybody", *, with_alarms: bool = False
+) -> UndecidedWorkers:
+    """Return the workers that one batch would accept in a finished run; five queries."""
+    queue = load_queue(run, everybody=True)
+    in_scope = [
+        worker
+        for worker in queue.workers
+        if scope == "everybody" or worker in queue.marks or worker in queue.lowest
+    ]
+    undecided = [worker for worker in in_scope if worker not in queue.verdicts]
+    named = tuple(worker for worker in undecided if worker in queue.marks)
+    again = tuple(
+        worker
+        for worker in in_scope
+        if worker in queue.verdicts and queue.verdicts[worker].kind == "look"
+    )
+    workers = tuple(worker for worker in undecided if with_alarms or worker not in queue.marks)
+    without_answer = WorkerGrade.objects.filter(run=run, n_answers=0)
+    silent = set(without_answer.values_list("worker__public_id", flat=True))
+    return UndecidedWorkers(
+        run=run,
+        queue=queue,
+        who=scope,
+        with_alarms=with_alarms,
+        workers=workers,
+        silent=tuple(worker for worker in workers if worker in silent),
+        named=named,
+        again=again,
+        n_decided=len(in_scope) - len(undecided) - len(again),
+        n_others=queue.n_open - len(undecided),
+    )

@@ -1,0 +1,292 @@
+"""Store decisions about the workers of a run: accept, look again, exclude, take back.
+
+A requester decides about one worker at a time, or accepts all undecided workers in one batch that
+is taken back as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Min
+
+from annotations.models import Worker
+from annotations.models.base import new_public_id
+from evaluation.models import Run, WorkerGrade, WorkerVerdict
+from evaluation.reports.verdicts import Together
+from evaluation.words.exclusion_reasons import OWN, REASONS
+
+Kind = WorkerVerdict.Kind
+DECISIONS = (Kind.ACCEPT, Kind.LOOK, Kind.EXCLUDE)
+# A rejection message adds sentences around the reason, and panels take 1,024 characters in all.
+LONGEST_REASON = 600
+# Rows inserted by one statement.
+BATCH = 2000
+
+VERDICT_PROBLEMS = {
+    "unknown_decision": "Choose what you decide: accept, look again or exclude.",
+    "reason_too_long": "At most {longest:,} characters.",
+    "reason_no_text": "There is a character in it that is no text.",
+    "category_missing": "Choose why the worker is excluded.",
+    "reason_missing": "Write why the worker is excluded.",
+    "machine_is_no_reason": "Panels do not take a suspicion of machine-written answers as a reason "
+    "to refuse pay. Exclude without rejecting the work, or choose what can be shown.",
+    "nothing_to_take_back": "There is nothing to take back: nobody has decided about this worker.",
+}
+"""Sentences that explain a refused decision, by code."""
+
+
+class VerdictError(ValueError):
+    """A decision is invalid: `code` is a key of `VERDICT_PROBLEMS`, `field` names the field."""
+
+    def __init__(self, code: str, field: str, **values: Any) -> None:
+        super().__init__(VERDICT_PROBLEMS[code].format(**values))
+        self.code = code
+        self.field = field
+
+
+class DecidedMeanwhileError(RuntimeError):
+    """Another user decided about the worker since the page was opened; `newest` is that verdict."""
+
+    def __init__(self, newest: WorkerVerdict) -> None:
+        super().__init__(f"{newest.decided_by} decided meanwhile")
+        self.newest = newest
+
+
+class NothingToTakeBackError(RuntimeError):
+    """The worker has no verdict to take back."""
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """Acceptances that were taken back; `n_otherwise` of the people were decided of since."""
+
+    n: int
+    n_otherwise: int
+
+
+class Unseen:
+    """Type of `UNSEEN`: the caller does not say which verdict the user saw last."""
+
+
+UNSEEN = Unseen()
+Seen = UUID | Unseen | None
+
+
+def decide(
+    run: Run,
+    worker: Worker,
+    user: Any,
+    kind: str,
+    category: str = "",
+    reason: str = "",
+    rejects: bool = False,
+    seen: Seen = UNSEEN,
+) -> WorkerVerdict:
+    """Store a decision about a worker and return its row.
+
+    An equal decision that is current already is returned unchanged. Exception: a worker accepted in
+    a batch and then accepted alone gets a row, which outlives taking back the batch.
+
+    `seen` is the public id of the newest verdict that the user saw, None for none. Raises
+    VerdictError for invalid values, DecidedMeanwhileError where another row is the newest, and
+    `WorkerGrade.DoesNotExist` for a worker who is not in the run.
+    """
+    decision = _validate_decision(kind, category, reason, rejects)
+    with transaction.atomic():
+        newest = _lock_newest_verdict(run, worker)
+        if (
+            newest is not None
+            and newest.decided_by_id == user.pk
+            and _is_same_decision(newest, decision)
+        ):
+            return newest
+        _refuse_stale(newest, seen)
+        # Taking back may have made an equal decision current again: a second row would change
+        # nothing.
+        if (current := find_current_verdict(run, worker)) is not None and _is_same_decision(
+            current, decision
+        ):
+            return current
+        return WorkerVerdict.objects.create(
+            question_set_id=run.version.question_set_id,
+            run=run,
+            worker=worker,
+            decided_by=user,
+            **decision,
+        )
+
+
+def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
+    """Take back the current verdict of a worker, so that the one before it is current again.
+
+    Raises DecidedMeanwhileError, NothingToTakeBackError and `WorkerGrade.DoesNotExist`.
+    """
+    with transaction.atomic():
+        newest = _lock_newest_verdict(run, worker)
+        # A repeated request must not take back the decision before as well.
+        if newest is not None and _is_repeated_take_back(newest, user, seen):
+            return newest
+        _refuse_stale(newest, seen)
+        current = find_current_verdict(run, worker)
+        if current is None:
+            raise NothingToTakeBackError
+        return WorkerVerdict.objects.create(
+            question_set_id=run.version.question_set_id,
+            run=run,
+            worker=worker,
+            decided_by=user,
+            kind=Kind.UNDO,
+            takes_back=current,
+        )
+
+
+def lock_grades(run: Run) -> None:
+    """Lock all grades of a run until the transaction ends: no other user can decide meanwhile."""
+    # Fixed order: two transactions that lock all grades cannot deadlock.
+    grades = WorkerGrade.objects.select_for_update().filter(run=run).order_by("pk")
+    # A queryset takes its locks only when it is evaluated.
+    list(grades.values_list("pk", flat=True))
+
+
+def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
+    """Accept undecided workers of a run; return the batch id that their rows share.
+
+    The caller has locked the run with `lock_grades` before it selected the workers.
+    """
+    # One query for all keys: a batch may have thousands of workers.
+    worker_keys = dict(
+        WorkerGrade.objects.filter(run=run).values_list("worker__public_id", "worker_id").iterator()
+    )
+    batch = new_public_id()
+    WorkerVerdict.objects.bulk_create(
+        (
+            WorkerVerdict(
+                question_set_id=run.version.question_set_id,
+                run=run,
+                worker_id=worker_keys[worker],
+                decided_by=user,
+                kind=Kind.ACCEPT,
+                together=batch,
+            )
+            for worker in workers
+        ),
+        batch_size=BATCH,
+    )
+    return batch
+
+
+def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
+    """Take back all acceptances of a batch that are still active.
+
+    A later verdict about one of these workers stays. Raises NothingToTakeBackError if no
+    acceptance of the batch is active, and `WorkerVerdict.DoesNotExist` if the run has no such
+    batch.
+    """
+    with transaction.atomic():
+        lock_grades(run)
+        # Rows taken back count here: only a batch that never existed is 404.
+        if not WorkerVerdict.of_run(run).filter(together=together).exists():
+            raise WorkerVerdict.DoesNotExist
+        active = WorkerVerdict.counting(run)
+        accepted_rows = list(active.filter(together=together).values_list("pk", "worker_id"))
+        if not accepted_rows:
+            raise NothingToTakeBackError
+        # `counting` orders by key, so the last row is the newest one of the batch.
+        newer = active.filter(pk__gt=accepted_rows[-1][0]).exclude(together=together)
+        since = set(newer.values_list("worker_id", flat=True))
+        WorkerVerdict.objects.bulk_create(
+            (
+                WorkerVerdict(
+                    question_set_id=run.version.question_set_id,
+                    run=run,
+                    worker_id=worker,
+                    decided_by=user,
+                    kind=Kind.UNDO,
+                    takes_back_id=accepted,
+                    together=together,
+                )
+                for accepted, worker in accepted_rows
+            ),
+            batch_size=BATCH,
+        )
+        return TakenBack(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
+
+
+def list_accepted_batches(run: Run) -> list[Together]:
+    """Return the batches of acceptances with active rows, newest first; one query."""
+    rows: Any = (
+        WorkerVerdict.counting(run)
+        .filter(together__isnull=False)
+        # Without this, the default ordering by key would become part of GROUP BY.
+        .order_by()
+        .values_list("together", "decided_by__username")
+        .annotate(at=Min("created_at"), n=Count("pk"), first=Min("pk"))
+        .order_by("-first")
+    )
+    return [Together(*row[:4]) for row in rows]
+
+
+def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
+    """Return the worker's newest verdict in a run that is not taken back, or None."""
+    return WorkerVerdict.counting(run).filter(worker=worker).last()
+
+
+def _validate_decision(kind: str, category: str, reason: str, rejects: bool) -> dict[str, Any]:
+    """Return the fields of a `WorkerVerdict`; raise VerdictError for invalid values.
+
+    Only an exclusion keeps its category and `rejects`.
+    """
+    reason = reason.strip()
+    if kind not in DECISIONS:
+        raise VerdictError("unknown_decision", "verdict")
+    if len(reason) > LONGEST_REASON:
+        raise VerdictError("reason_too_long", "reason", longest=LONGEST_REASON)
+    if "\0" in reason:
+        raise VerdictError("reason_no_text", "reason")
+    if kind != Kind.EXCLUDE:
+        return {"kind": kind, "category": "", "reason": reason, "rejects": False}
+    if category not in REASONS:
+        raise VerdictError("category_missing", "category")
+    if category == OWN and not reason:
+        raise VerdictError("reason_missing", "reason")
+    if rejects and not REASONS[category].rejects:
+        raise VerdictError("machine_is_no_reason", "rejects")
+    return {"kind": kind, "category": category, "reason": reason, "rejects": rejects}
+
+
+def _is_same_decision(row: WorkerVerdict, decision: dict[str, Any]) -> bool:
+    """Return whether a verdict equals a decision; one that was made in a batch never does."""
+    alone = row.together is None
+    return alone and all(getattr(row, name) == value for name, value in decision.items())
+
+
+def _lock_newest_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
+    """Lock the worker's grade in the run and return the newest verdict, taken back or not."""
+    # Two users who decide about the worker at once wait for each other on this row.
+    WorkerGrade.objects.select_for_update().only("pk").get(run=run, worker=worker)
+    rows = WorkerVerdict.of_run(run).filter(worker=worker)
+    # Callers read both; one query, while the lock is held.
+    rows = rows.select_related("decided_by", "takes_back")
+    return rows.order_by("-pk").first()
+
+
+def _is_repeated_take_back(newest: WorkerVerdict, user: Any, seen: Seen) -> bool:
+    """Return whether a user repeats the take-back that is the newest row already."""
+    taken_back = newest.takes_back
+    return (
+        taken_back is not None and newest.decided_by_id == user.pk and taken_back.public_id == seen
+    )
+
+
+def _refuse_stale(newest: WorkerVerdict | None, seen: Seen) -> None:
+    """Raise DecidedMeanwhileError if the newest verdict is not the one that the user saw."""
+    # Rows are never deleted: without a row there is nothing newer than what the user saw.
+    if isinstance(seen, Unseen) or newest is None:
+        return
+    if newest.public_id != seen:
+        raise DecidedMeanwhileError(newest)

@@ -1,0 +1,1 @@
+"""Pages: `workers` one by one, `accepting` all who are left, `exclusion` of the excluded."""

@@ -1,0 +1,150 @@
+"""Pages that start a run without the excluded workers, and downloads of decisions for panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.exchange.writing.formats import csv_chunks, lines_chunks, panel_csv_chunks
+from annotations.models import rights
+from annotations.web.downloads import download
+from annotations.web.query import parse_public_id
+from annotations.web.scope import RefusedError, get_user_id
+from evaluation.background import exclusions
+from evaluation.forms.run_label import RunLabelForm
+from evaluation.grading.results.pages import grading_file, grading_page
+from evaluation.grading.summary import AqerSummary
+from evaluation.models import Run
+from evaluation.models.runs import LONGEST_NAME
+from evaluation.options import SITE, OptionError
+from evaluation.reports.called import file_of
+from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.triage.report.exclusion import PanelFiles, Preview, preview_exclusion
+from evaluation.words.message import counted
+
+FileWriter = tuple[str, Callable[[PanelFiles], Any]]
+
+FILES: dict[str, FileWriter] = {
+    "mturk": ("csv", lambda files: panel_csv_chunks(files.mturk().header, files.mturk().rows)),
+    "prolific-approve": ("txt", lambda files: lines_chunks(files.prolific_approved())),
+    "prolific-reject": (
+        "csv",
+        lambda files: panel_csv_chunks(
+            files.prolific_rejected().header, files.prolific_rejected().rows
+        ),
+    ),
+    "decisions": (
+        "csv",
+        lambda files: csv_chunks(files.decisions().header, files.decisions().rows),
+    ),
+}
+"""Files by name: the extension, and the function that yields the chunks of the file."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show what a run without the excluded workers would leave; a POST starts the run."""
+    if request.method != "POST":
+        return _render_page(request, run=run)
+    graded_run = run_or_404(request, run)
+    kind = kind_or_404(graded_run, AqerSummary)
+    if not rights(request.user, graded_run.version.question_set).edit:
+        raise RefusedError("change")
+    if graded_run.state != Run.State.DONE:
+        raise Http404("the run has no results")
+    label = RunLabelForm(request.POST)
+    if not label.is_valid():
+        return _render_problem(request, run, 400, label=label)
+    seen = [verdict for verdict in request.POST.get("verdicts", "").split(",") if verdict]
+    # All problems but an invalid option mean that the data changed since the page.
+    status = 409
+    try:
+        new_run = exclusions.apply(graded_run, get_user_id(request), seen, **label.said())
+    except exclusions.NobodyExcludedError:
+        problem = "Nobody is excluded: a run without nobody would be the same run."
+    except exclusions.ChangedMeanwhileError:
+        problem = (
+            "The decisions changed since this page was opened. Below is what would happen now: "
+            "read it, then start the run."
+        )
+    except exclusions.OtherSettingsError:
+        problem = (
+            "This run is of another version of the platform, whose settings are not known any "
+            "more. Grade anew, and leave the workers out there."
+        )
+    except OptionError as error:
+        status = 400
+        problem = " ".join(
+            f"{SITE.sentence(kind.options, problem_found)}." for problem_found in error.problems
+        )
+    else:
+        messages.success(request, "Started. Its results stand beside those of this run.")
+        return redirect("admin:run", new_run.public_id)
+    return _render_problem(request, run, status, problem=problem, label=label)
+
+
+def _render_problem(
+    request: HttpRequest, run: UUID, status: int, **values: Any
+) -> HttpResponseBase:
+    """Render the page anew with the posted label and a problem, under a status."""
+    # `results_page` renders only GET and HEAD.
+    request.method = "GET"
+    response: Any = _render_page(request, run=run, **values)
+    response.status_code = status
+    return response
+
+
+@grading_page("evaluation/triage/apply.html")
+def _render_page(
+    request: HttpRequest, run: Run, problem: str | None = None, label: RunLabelForm | None = None
+) -> Context:
+    """Show who is left out, what remains, and which questions become thin."""
+    queue_link = reverse("admin:results-triage", kwargs={"run": run.public_id})
+    result = preview_exclusion(run)
+    return {
+        "title": "Grade without the excluded",
+        "breadcrumbs": [*way_here(run), ("Decide about people", queue_link)],
+        "preview": result,
+        "label": label or RunLabelForm(initial=_suggest_label(run, result)),
+        "problem": problem,
+        "may": rights(request.user, run.version.question_set).edit,
+    }
+
+
+def _suggest_label(run: Run, result: Preview) -> dict[str, str]:
+    """Return the suggested name: the old one, and how many workers the run excludes.
+
+    Without the old name where both would be too long.
+    """
+    suffix = f"without {counted(len(result.left_out), 'worker')}"
+    old_name = run.name.strip()
+    name = f"{old_name}, {suffix}" if old_name else suffix.capitalize()
+    return {"name": name if len(name) <= LONGEST_NAME else suffix.capitalize()}
+
+
+@grading_file
+def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHttpResponse:
+    """Send a file of decisions for a panel, or the table of all decisions.
+
+    `batch` in the query is the public id of one batch of Mechanical Turk, sent with all its rows.
+    """
+    if name not in FILES:
+        raise Http404("there is no such file")
+    files = PanelFiles(run)
+    if name == "mturk" and request.GET.get("batch"):
+        batch = parse_public_id(request.GET, "batch")
+        table = files.batch(batch) if batch else None
+        if table is None:
+            raise Http404("the set has no such batch")
+        return download(
+            panel_csv_chunks(table.header, table.rows), file_of(run, "batch-reviewed"), "csv"
+        )
+    extension, write_chunks = FILES[name]
+    return download(write_chunks(files), file_of(run, name), extension)

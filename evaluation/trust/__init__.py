@@ -1,0 +1,1 @@
+"""Whether a grading can be trusted, and what to decide next."""

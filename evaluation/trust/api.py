@@ -1,0 +1,102 @@
+"""What to decide, and how far a run can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.serializers import build_serializer
+from evaluation.grading.alarms.report import Mark
+from evaluation.grading.results.api.results import ModelRowSerializer
+from evaluation.grading.results.rest import GradingViewSet
+from evaluation.reports.planner import PlannerReport, planner_report
+from evaluation.trust.report import Fact, TrustReport, trust_report
+from evaluation.trust.report.decision import Decision, Person, Step, decision
+
+FactSerializer = build_serializer(
+    Fact,
+    *("title", "said", "meaning", "todo", "word", "result", "needed"),
+    without=("case", "values", "warning"),
+)
+AboutTrust = build_serializer(TrustReport, without=("facts",))
+# The curve is there for the picture; the table holds as much in fewer rows.
+PlannerReportSerializer = build_serializer(PlannerReport, without=("curve",))
+
+
+class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
+    """What speaks for and against a run, worst first."""
+
+    facts = FactSerializer(many=True)
+
+
+AboutPerson = build_serializer(Person, without=("marks",))
+
+
+class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
+    """A worker, and what alarms say of this one."""
+
+    marks = build_serializer(Mark, "word", "words")(many=True)
+
+
+AboutDecision = build_serializer(Decision, without=("trust", "best", "look_at", "models", "step"))
+
+
+@rename_keys(best_said="best_message", look_said="review_message", models_said="models_message")
+class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
+    """Whether to believe a run, whom to keep, whom to look at, which model is best, what next."""
+
+    trust = build_serializer(TrustReport, without=("about", "facts"))()
+    concerns = FactSerializer(many=True)
+    not_enough_data = FactSerializer(many=True)
+    experts = FactSerializer()
+    best = PersonSerializer(many=True)
+    look_at = PersonSerializer(many=True)
+    models = ModelRowSerializer(many=True)
+    step = serializers.ChoiceField(choices=list(Step))
+
+
+@extend_schema(tags=["results"])
+class TrustViewSet(GradingViewSet):
+    """What to make of the numbers."""
+
+    @extend_schema(
+        operation_id="results_decision",
+        summary="Read what to decide: people, models, the next step",
+        description="The best people without those whom an alarm names, people to look at with "
+        "the reasons, the best model or that models cannot be told apart, what speaks against the "
+        "grades, and what to do next.",
+        responses=DecisionSerializer,
+    )
+    def decision(self, request: Request, run_id: Any) -> Response:
+        """Return the decision."""
+        return Response(DecisionSerializer(decision(self.done(request, run_id))).data)
+
+    @extend_schema(
+        operation_id="results_trust",
+        summary="Read what speaks for and against the grades",
+        description="Checks in words, worst first: what is so in this run, what it means, what to "
+        "do. `result` is `good`, `problem`, `not_enough_data` (with the number `needed`) or "
+        "`not_applicable`. No check can prove a grade right.",
+        responses=TrustReportSerializer,
+    )
+    def trust(self, request: Request, run_id: Any) -> Response:
+        """Return the verdict and its facts."""
+        report = trust_report(self.done(request, run_id))
+        facts = FactSerializer(report.facts, many=True).data
+        return Response({**AboutTrust(report).data, "facts": facts})
+
+    @extend_schema(
+        operation_id="results_planner",
+        summary="Read what more answers a question would buy",
+        description="The published bounds with the run's own numbers; `similarity` is null, with "
+        "a `reason`, where they do not hold.",
+        responses=PlannerReportSerializer,
+    )
+    def planner(self, request: Request, run_id: Any) -> Response:
+        """Return the plan."""
+        return Response(PlannerReportSerializer(planner_report(self.done(request, run_id))).data)

@@ -1,0 +1,343 @@
+"""What speaks for and against a run: of each fact what is so, why it matters, what to do.
+
+Facts are called by name and case; the meaning that a case does not have is that of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.grading.alarms.messages import unchecked
+from evaluation.words.message import Sentence, counted
+
+LEVELS: Mapping[str, str] = {
+    "bad": "Stop",
+    "care": "Take care",
+    "unknown": "Not known",
+    "good": "Good",
+}
+TITLES: Mapping[str, str] = {
+    "workers": "Did enough people answer?",
+    "answers": "Are there enough answers to each question?",
+    "support": "Did each of them answer enough?",
+    "convergence": "Did the computation settle?",
+    "stability": "Would other questions give the same ranking?",
+    "alarms": "Is there a group that copies, or a camp that errs together?",
+    "language": "Does the model understand the language of the answers?",
+    "truncation": "Were the answers read to their end?",
+    "shortness": "Are the answers long enough to be compared by meaning?",
+    "experts": "Did an expert check a sample?",
+    "changes": "Are these still the people's answers that were graded?",
+}
+MEANINGS: Mapping[str, str] = {
+    "answers": "What counts as right is what people's answers to a question agree on (the "
+    "consensus). With fewer than {fewest} answers that is hardly more than one person's view; the "
+    "real crowds on which the method was tried had {usual} to 10.",
+    "support": "With fewer than {fewest} answers to questions that others answered too, a grade is "
+    "mostly luck.",
+    "convergence": "Who is good depends on what the crowd agrees on, and that on who is good: both "
+    "are computed in turns until they no longer change. If they still change, people with close "
+    "ranks may stand in the wrong order.",
+    "stability": "Everybody is ranked many times over, each time by a random choice of the "
+    "questions that were asked. 1 is the same order every time, 0 an order by chance. It says "
+    "nothing about whether the order is right: a wrong one can be very steady.",
+    "alarms": "Who agrees with the others gets good grades. People who agree for another reason, "
+    "because they copied or share a mistake, get them too, and a large group of them turns the "
+    "ranking upside down without any grade showing it.",
+    "language": "A model says how alike two answers are. One that does not know their language "
+    "looks at letters it has never seen, and what it says means little.",
+    "truncation": "The end of a long answer was not read: what stands there made no grade better "
+    "or worse.",
+    "shortness": "The comparison sees what an answer is about, and hardly sees a single wrong "
+    "year, name or number. “Guilty” and “not guilty” are nearly the same to it.",
+    "experts": "This is the only check from outside: whether answers that score high here are also "
+    "those that somebody who knows the subject grades high, without seeing the scores.",
+    "changes": "The grades are of the answers as they were when the run began.",
+}
+ALWAYS = (
+    "No check can prove a grade right: a grade says how near somebody is to what this crowd agrees "
+    "on, not to the truth."
+)
+
+
+@dataclass(frozen=True)
+class FactWords:
+    """The words of one case; `todo` is "" where there is nothing to do."""
+
+    said: Sentence
+    todo: str = ""
+    meaning: str = ""
+
+
+def _answers(of: Mapping[str, Any]) -> str:
+    median, thin = of["median"], of["thin"]
+    said = f"The typical question has {median} answer{'' if median == 1 else 's'}"
+    if thin:
+        have = "has" if thin == 1 else "have"
+        all_of = counted(of["count"], "question")
+        said += f"; {thin:,} of {all_of} {have} fewer than {of['fewest']}"
+    return f"{said}."
+
+
+def _answered_alarms(of: Mapping[str, Any]) -> str:
+    n, dismissed = of["count"], of["dismissed"]
+    one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
+    more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
+    return f"{one} answered by a remedy of this run{more}; no other is open."
+
+
+def _with_unchecked(said: Sentence) -> Sentence:
+    """Return what is said of alarms, and which checks for groups had too little data."""
+
+    def both(of: Mapping[str, Any]) -> str:
+        first = said.format_map(of) if isinstance(said, str) else said(of)
+        checks = of.get("unchecked", ())
+        if isinstance(checks, list | tuple):
+            checks = unchecked(checks)
+        # The page of all words has a name in place of the checks.
+        return f"{first} {checks}".rstrip() if isinstance(checks, str) else first
+
+    return both
+
+
+def _graded(rest: str = "") -> Sentence:
+    """Return what experts graded, and `rest`; without it what their grades say."""
+
+    def said(of: Mapping[str, Any]) -> str:
+        n, experts, kappa = of["count"], of["experts"], of["kappa"]
+        drawn = " drawn at random," if of["sampled"] else ""
+        by = "an expert" if experts == 1 else f"{experts} experts"
+        graded = f"{n:,} answer{'' if n == 1 else 's'}{drawn} graded by {by}"
+        if not rest.startswith(":"):
+            return f"{graded}{rest.format_map(of)}"
+        known = " (1 is perfect, 0 no relation)"
+        if of["low"] is not None:
+            known = f" (95% interval {of['low']:.2f} to {of['high']:.2f}; 1 is perfect, 0 no "
+            known += "relation)"
+        among = ""
+        if kappa is not None:
+            among = f" With each other they agree by {kappa:.2f} (kappa: 1 is fully, 0 by chance)."
+            if of["apart"]:
+                among += " Nothing can agree much with experts who agree so little."
+        correlate = f": their grades correlate {of['correlation']:.2f} with the scores{known}."
+        return f"{graded}{correlate}{rest[1:]}{among}"
+
+    return said
+
+
+def _plural(one: str, many: str) -> Sentence:
+    """Return the words for a `count` of one, and for any other."""
+    return lambda of: (one if of["count"] == 1 else many).format_map(of)
+
+
+def _checks(one: str, many: str, rest: str = "") -> Sentence:
+    """Return the words for a `count` of checks, and what no check can do."""
+    return _plural(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
+
+
+_SAMPLE = "Let an expert grade {fewest} answers or more without seeing their scores."
+_RANKLESS = "Take no decision about people without a rank; ask them more questions."
+_UNSTEADY = (
+    "Do not rely on close ranks: two people are clearly apart only where the intervals of their "
+    "grades do not overlap. Ask more questions."
+)
+_AGREES = (
+    "By another choice of questions the order typically agrees with this one by {agreement:.2f}."
+)
+
+FACTS: Mapping[str, FactWords] = {
+    "workers.nobody_to_compare": FactWords(
+        "{people}.",
+        "Ask more people.",
+        "With two people nobody can say who is right when they disagree: no grades.",
+    ),
+    "workers.few": FactWords(
+        "{people}.",
+        "Ask more people, or grade with {option[leave_one_out]}, which compares everybody with "
+        "the others only and mended it in simulations.",
+        "In so small a crowd everybody is mostly compared with themselves. In simulations three "
+        "workers of different quality were ranked upside down.",
+    ),
+    "workers.some": FactWords(
+        "{people}.",
+        "Twelve or more people make it steadier. In small crowds {option[leave_one_out]} helps, "
+        "which compares everybody with the others only.",
+        "Enough for an order, but each single person still moves what counts as right.",
+    ),
+    "workers.enough": FactWords(
+        "{people}.",
+        meaning="Crowds of this size kept their order in simulations, as long as people did not "
+        "copy or make the same mistakes.",
+    ),
+    "answers.thin": FactWords(
+        _answers, "Give the same questions to more people rather than asking more questions."
+    ),
+    "answers.enough": FactWords(_answers),
+    "support.all": FactWords("Everybody answered enough to be ranked."),
+    "support.some": FactWords("{people} of {all:,} answered too little to be ranked.", _RANKLESS),
+    "convergence.one_pass": FactWords(
+        "Nothing was computed in turns, because there are too few people."
+    ),
+    "convergence.settled": FactWords(_plural("Yes, after 1 round.", "Yes, after {count} rounds.")),
+    "convergence.moving": FactWords(
+        _plural(
+            "No: after 1 round the grades still changed.",
+            "No: after {count} rounds the grades still changed.",
+        ),
+        "Grade again and allow more rounds ({option[max_iterations]}).",
+    ),
+    "stability.no_draws": FactWords(
+        "Not known: this run did not try other choices of questions.",
+        "Grade again with {option[bootstrap]} at 400.",
+    ),
+    "stability.steady": FactWords(_AGREES),
+    "stability.unsteady": FactWords(_AGREES, _UNSTEADY),
+    "alarms.not_looked": FactWords(
+        "Not known: the run was computed before Crowdgrade looked for it.", "Grade again."
+    ),
+    "alarms.ring": FactWords(
+        _with_unchecked(_plural("1 alarm.", "{count} alarms.")),
+        "Read the evidence of each alarm before you pay, reject or publish anything.",
+    ),
+    "alarms.notices": FactWords(
+        _with_unchecked(
+            _plural(
+                "No alarms; 1 notice to look at.",
+                "No alarms; {count} notices to look at.",
+            )
+        ),
+        "Look at the evidence.",
+    ),
+    "alarms.unchecked": FactWords(
+        _with_unchecked("No alarm was raised by the checks that ran."),
+        "Ask the same people more questions, or more people. Until then read the answers of the "
+        "best workers side by side.",
+    ),
+    "alarms.answered": FactWords(_with_unchecked(_answered_alarms)),
+    "alarms.dismissed": FactWords(
+        _with_unchecked(
+            _plural(
+                "1 alarm was dismissed, with a reason; no other is open.",
+                "{count} alarms were dismissed, with reasons; no other is open.",
+            )
+        )
+    ),
+    "alarms.silent": FactWords("No alarms. That does not prove that nobody copied."),
+    "language.foreign": FactWords(
+        "",
+        "Grade again with a model for many languages, or with one that compares groups of "
+        "letters, in any language (tfidf-char).",
+    ),
+    "language.unchecked": FactWords(""),
+    "language.untold": FactWords(
+        "Nobody has said which languages {model} knows.",
+        "Look up whether its makers name the language of your answers.",
+    ),
+    "language.untold_model": FactWords(
+        "Nobody has said which languages the model knows.",
+        "Look up whether its makers name the language of your answers.",
+    ),
+    "language.known": FactWords(
+        "Nothing that was looked at says that {model} does not know the language of the answers."
+    ),
+    "language.of_words": FactWords(
+        "Words or letters were compared. That works in any language, but two words of the same "
+        "meaning count as different."
+    ),
+    "truncation.cut": FactWords(
+        "", "Ask for shorter answers, or choose a model that reads longer ones."
+    ),
+    "shortness.short": FactWords(
+        "",
+        "Check such answers against right ones that you know: these grades cannot tell right from "
+        "wrong there.",
+    ),
+    "shortness.long": FactWords("Most answers are longer than a name or a number."),
+    "experts.nobody": FactWords("No answer was graded by an expert.", _SAMPLE),
+    "experts.chose": FactWords(
+        _graded(". They chose this ranking, so they cannot confirm it as well."), _SAMPLE
+    ),
+    "experts.no_spread": FactWords(
+        _graded(", but their grades or scores are all the same."), _SAMPLE
+    ),
+    "experts.too_few": FactWords(_graded(": Too few to say."), _SAMPLE),
+    "experts.agree": FactWords(_graded(":")),
+    "experts.unsure": FactWords(
+        _graded(": That may be chance: the interval reaches down to hardly any agreement."),
+        "Let them grade more answers: four times as many halve the interval.",
+    ),
+    "experts.differ": FactWords(
+        _graded(":"),
+        "Read the answers on which the experts and the scores differ most.",
+    ),
+    "changes.since": FactWords(
+        "No: people's answers were added, changed or withdrawn since.", "Grade again."
+    ),
+}
+
+
+def _facts() -> Iterator[tuple[str, Sentence]]:
+    for name, words in FACTS.items():
+        meaning = words.meaning or MEANINGS[name.partition(".")[0]]
+        yield f"{name}.said", words.said
+        yield f"{name}.meaning", meaning
+        yield f"{name}.todo", words.todo
+
+
+TRUST: Mapping[str, Sentence] = {
+    **dict(_facts()),
+    "verdict.bad.headline": "Not as it stands.",
+    "verdict.bad.text": _checks(
+        "{count} of {all} checks says stop.",
+        "{count} of {all} checks say stop.",
+        " Do not pay, reject or publish by these grades before you have done what stands there.",
+    ),
+    "verdict.care.headline": "Usable with care.",
+    "verdict.care.text": _checks(
+        "{count} of {all} checks asks you to look closer before you decide about people.",
+        "{count} of {all} checks ask you to look closer before you decide about people.",
+    ),
+    "verdict.unknown.headline": "Nothing was found against it, but not everything was checked.",
+    "verdict.unknown.text": f"{{count}} of {{all}} checks could not be made. {ALWAYS}",
+    "verdict.good.headline": "Nothing that was checked speaks against it.",
+    "verdict.good.text": f"All {{all}} checks are good. {ALWAYS}",
+}
+"""Of facts what is said, meant and to be done; of verdicts headline and text."""
+
+
+def _lead(of: Mapping[str, Any]) -> str:
+    if of["alike"] == 1:
+        return "On other questions of the same kind the first would still lead."
+    return (
+        f"On other questions of the same kind the first {of['alike']} could change places: take "
+        "them as equally good."
+    )
+
+
+def _above(of: Mapping[str, Any]) -> str:
+    ranks = "Rank 1 is" if of["above"] == 1 else f"Ranks 1 to {of['above']} are"
+    return f"{ranks} among the people to look at, because an alarm names them."
+
+
+def _too_little(of: Mapping[str, Any]) -> str:
+    if of["without_rank"] == 1:
+        return "1 person answered too little to be ranked."
+    return f"{of['without_rank']:,} people answered too little to be ranked."
+
+
+DECISION: Mapping[str, Sentence] = {
+    "best.lead": _lead,
+    "best.above": _above,
+    "best.no_intervals": "How sure this order is was not computed: grade again with "
+    "{option[bootstrap]} at 400 to learn it.",
+    "best.nobody": "Nobody is ranked: it takes 3 people, and 5 answers of each to questions that "
+    "at least 3 people answered.",
+    "best.all_marked": "Everybody at the top is named by an alarm: look at the evidence first.",
+    "look.nobody": "No alarm names anybody, and nobody is clearly behind the others.",
+    "look.lowest": "in the lowest quarter, and would be there with other questions, too (rank "
+    "{first} to {last} of {ranked})",
+    "look.without_rank": _too_little,
+}
+"""By what is said of whom."""

@@ -1,0 +1,292 @@
+"""What to do with a run: whether to believe it, whom to keep, whom to look at, which model is best.
+
+Nothing is computed here: it reads grades, ranks with their intervals, alarms, trust facts and the
+comparisons of models, and puts the few that a decision hangs on first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+
+from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
+from annotations.web.paging import Page
+from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
+from evaluation.grading.alarms.report.marks import Mark, Marks, marks_and_counts
+from evaluation.grading.results.report.comparisons import ModelPair, run_pairs
+from evaluation.grading.results.report.model_verdicts import leader_verdict
+from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.results.report.workers import (
+    COLUMNS,
+    WorkerRow,
+    lowest,
+    lowest_said,
+    row_of,
+)
+from evaluation.models import Run, WorkerGrade
+from evaluation.reports.about import RunAbout, about
+from evaluation.trust.report import Fact, TrustReport, trust_of, trust_parts
+from evaluation.words.message import Message
+
+# People and models that the page names; the pages behind it have all.
+BEST, LOOKED_AT, MODELS = 5, 8, 5
+# Workers read for the list of whom to look at.
+ASKED_FOR = 50
+# No row has this id: a page without alarms asks the database as often as one with.
+NOBODY = UUID(int=0)
+
+
+class Step(StrEnum):
+    """What a requester does next, the first of these that there is reason for."""
+
+    GRADE_AGAIN = "grade_again"
+    ASK_QUESTIONS = "ask_questions"
+    ASK_PEOPLE = "ask_people"
+    READ_ALARMS = "read_alarms"
+    ADD_MODELS = "add_models"
+    ASK_MODELS = "ask_models"
+    TAKE_AWAY = "take_away"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with the reasons, the worst first, to look at them; none for one of the best."""
+
+    row: WorkerRow
+    marks: tuple[Mark, ...]
+    why: Message | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The first page of a run.
+
+    Attributes
+    ----------
+    trust : the verdict and its facts. concerns : the facts that are not good, worst first.
+    best : by rank, without those whom an alarm names. best_said : how sure that order is. above :
+        which ranks are left out before the first of them, as a sentence; None if none is.
+    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom it
+        excluded. Both count people with an answer.
+    look_at : first whom alarms and notices name, then who is lowest whatever is asked; at most 8
+        of `n_look_at`. look_said : what there is to say of nobody; None if somebody is listed.
+    without_rank : who answered too little, as a sentence; None if there are none.
+    models : by score, best first; models_said : whether the first is better than the others.
+    step : what to do next.
+    """
+
+    about: RunAbout
+    trust: TrustReport
+    best: list[Person]
+    best_said: Message
+    above: Message | None
+    n_ranked: int
+    n_workers: int
+    n_left_out: int
+    look_at: list[Person]
+    n_look_at: int
+    look_said: Message | None
+    without_rank: Message | None
+    models: list[ModelRow]
+    n_models: int
+    models_said: Message
+    step: Step
+
+    @property
+    def concerns(self) -> list[Fact]:
+        """The facts that ask for something."""
+        return [fact for fact in self.trust.facts if fact.level in ("bad", "care")]
+
+    @property
+    def not_enough_data(self) -> list[Fact]:
+        """The facts whose check did not run for want of data; experts have a place of their own."""
+        facts = [fact for fact in self.trust.facts if fact.name != "experts"]
+        return [fact for fact in facts if fact.result == "not_enough_data"]
+
+    @property
+    def experts(self) -> Fact:
+        """Whether experts who graded some answers agree with the scores."""
+        return next(fact for fact in self.trust.facts if fact.name == "experts")
+
+
+def decision(
+    run: Run,
+    alarms: tuple[Marks, dict[str, int] | None] | None = None,
+    models: Page[ModelRow] | None = None,
+) -> Decision:
+    """Return the decision page of a run that is done, by a constant number of queries.
+
+    `alarms` are its `marks_and_counts`, `models` a page of its models that is counted, where they
+    were read.
+    """
+    return decision_and_people(run, alarms, models)[0]
+
+
+def decision_and_people(
+    run: Run,
+    alarms: tuple[Marks, dict[str, int] | None] | None = None,
+    models: Page[ModelRow] | None = None,
+    listed: Q | None = None,
+) -> tuple[Decision, People]:
+    """Return `decision` with the people it read, and among them whom `listed` chooses."""
+    marks, counts = alarms or marks_and_counts(run)
+    answered = Q(n_answers__gt=0)
+    left_out = TableCounts(WorkerGrade.of_excluded(run).filter(answered), (Count("pk"),))
+    numbers = read_numbers({**trust_parts(run), "left_out": left_out})
+    trust = trust_of(run, numbers, counts)
+    ((*_, n_workers, ranked),) = numbers["workers"]
+    people = _people(run, marks, ranked, listed)
+    page = models or model_rows(run, size=MODELS, counted=True)
+    best_models, n_models = page.rows[:MODELS], page.count or 0
+    without = n_workers - ranked
+    n_look_at = people.n_named + people.n_behind
+    found = Decision(
+        about=about(run),
+        trust=trust,
+        best=[Person(row, marks.get(row.worker, ())) for row in people.best],
+        best_said=_best_said(ranked, people),
+        above=_above(people.best),
+        n_ranked=ranked,
+        n_workers=n_workers,
+        n_left_out=numbers["left_out"][0][0],
+        look_at=_look_at(people, marks, ranked),
+        n_look_at=n_look_at,
+        look_said=None if n_look_at else Message("look.nobody"),
+        without_rank=Message("look.without_rank", {"without_rank": without})
+        if ranked and without
+        else None,
+        models=best_models,
+        n_models=n_models,
+        models_said=leader_verdict(best_models, _pairs_of_leader(run, best_models)),
+        step=_step(trust, n_models, sum(row[1] for row in numbers["questions"])),
+    )
+    return found, people
+
+
+@dataclass(frozen=True)
+class People:
+    """Rows of the people whom a page may name, with how many there are of each sort.
+
+    Attributes
+    ----------
+    best : those with the best ranks whom no alarm names. n_alike : how many of whom no alarm names
+        have an interval of ranks that overlaps that of the first of them.
+    named : whom alarms and notices name. behind : those without a mark who stay in the lowest
+        quarter on whatever questions, the last rank first.
+    listed : those whom the caller chooses, by rank. n_unranked : those without a rank.
+    """
+
+    best: list[WorkerRow]
+    n_alike: int
+    named: list[WorkerRow]
+    n_named: int
+    behind: list[WorkerRow]
+    n_behind: int
+    listed: list[WorkerRow]
+    n_unranked: int
+
+
+def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
+    """Return the rows of the people whom the page may name, by one query."""
+    workers = WorkerGrade.objects.filter(run=run)
+    ringing = [worker for worker, found in marks.items() if found[0].rings]
+    unmarked = workers.filter(rank__isnull=False).exclude(worker__public_id__in=ringing)
+    best = unmarked.order_by("rank", "worker__public_id")
+    named = workers.filter(worker__public_id__in=list(marks))
+    order = sorted(marks, key=lambda worker: (marks[worker][0].place, worker))[:ASKED_FOR]
+    behind = workers.filter(lowest(ranked)).exclude(worker__public_id__in=list(marks))
+    last = behind.order_by("-rank", "worker__public_id")
+    sorts = {
+        "is_best": _among(best[:BEST]),
+        "is_named": Q(worker__public_id__in=[NOBODY, *order]),
+        "is_behind": _among(last[:LOOKED_AT]),
+    }
+    if listed is not None:
+        sorts["is_listed"] = listed
+    numbers = {
+        "n_alike": count_rows_by(
+            unmarked.filter(rank_low__lte=best.values("rank_high")[:1]), "run"
+        ),
+        "n_named": count_rows_by(named, "run"),
+        "n_behind": count_rows_by(behind, "run"),
+        "n_unranked": count_rows_by(workers.filter(rank__isnull=True), "run"),
+    }
+    flags = {name: ExpressionWrapper(sort, BooleanField()) for name, sort in sorts.items()}
+    rows = list(
+        workers.annotate(**flags)
+        .filter(Q(*((name, True) for name in flags), _connector=Q.OR))
+        .order_by("rank", "worker__public_id")
+        .values(*COLUMNS, *flags, **numbers)
+    )
+    found = {name: [row_of(row) for row in rows if row[name]] for name in flags}
+    counted = {name: rows[0][name] if rows else 0 for name in numbers}
+    # Of one rank in the order of their ids, as `last` has them.
+    found["is_behind"].sort(key=lambda row: -(row.rank or 0))
+    return People(
+        best=found["is_best"],
+        n_alike=counted["n_alike"],
+        named=found["is_named"],
+        n_named=counted["n_named"],
+        behind=found["is_behind"],
+        n_behind=counted["n_behind"],
+        listed=found.get("is_listed", []),
+        n_unranked=counted["n_unranked"],
+    )
+
+
+def _among(rows: QuerySet[WorkerGrade]) -> Q:
+    return Q(pk__in=rows.values("pk"))
+
+
+def _look_at(found: People, marks: Marks, ranked: int) -> list[Person]:
+    # Whom one alarm names, by rank; who has none comes last.
+    rows = sorted(
+        found.named,
+        key=lambda row: (marks[row.worker][0].place, row.rank is None, row.rank, row.name),
+    )
+    people = [Person(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
+    more = found.behind[: LOOKED_AT - len(people)]
+    return [*people, *(Person(row, (), lowest_said(row, ranked)) for row in more)]
+
+
+def _best_said(ranked: int, people: People) -> Message:
+    """Say how sure the order is: whose intervals of ranks overlap that of the first."""
+    if not ranked:
+        return Message("best.nobody")
+    if not people.best:
+        return Message("best.all_marked")
+    if people.best[0].rank_high is None:
+        return Message("best.no_intervals")
+    return Message("best.lead", {"alike": people.n_alike})
+
+
+def _above(best: list[WorkerRow]) -> Message | None:
+    """Say which ranks are left out before the first of the best, because alarms name them."""
+    if not best or best[0].rank is None or best[0].rank == 1:
+        return None
+    return Message("best.above", {"above": best[0].rank - 1})
+
+
+def _pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
+    leader = next((row for row in models if row.rank is not None), None)
+    return [] if leader is None else run_pairs(run, model=leader.model)
+
+
+def _step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
+    """Return what to do next: first what makes the grades wrong, then what is missing."""
+    level = {fact.name: fact.level for fact in trust.facts}
+    if "changes" in level:
+        return Step.GRADE_AGAIN
+    # More people cannot help there: a rank needs answers to as many questions.
+    if n_questions < FEWEST_QUESTIONS:
+        return Step.ASK_QUESTIONS
+    if "bad" in (level["workers"], level["answers"], level["support"]):
+        return Step.ASK_PEOPLE
+    if level["alarms"] == "bad":
+        return Step.READ_ALARMS
+    if trust.changed.of_models:
+        return Step.ADD_MODELS
+    return Step.TAKE_AWAY if n_models else Step.ASK_MODELS

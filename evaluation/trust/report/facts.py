@@ -1,0 +1,326 @@
+"""What is so in one run: plain values in, a fact with a level out.
+
+The limits are those at which something broke or was never tried in the measurements of
+platform/docs/evidence.md, or the thresholds of the alarms; where neither gives one, a rule of thumb
+is used and called so. `evaluation.trust.messages` has the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evaluation.consensus.methods.estimator import FEWEST_WORKERS
+from evaluation.consensus.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.grading.alarms.messages import RESULTS
+from evaluation.grading.alarms.methods.ranking import STABLE
+from evaluation.grading.methods.check_results import Result
+from evaluation.grading.summary import Looked
+from evaluation.methods.inference.resampled import Estimated
+from evaluation.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
+from evaluation.trust.messages import LEVELS, TITLES
+from evaluation.words.message import Message
+
+Level = Literal["bad", "care", "unknown", "good"]
+# Checks of which more data of the same kind would not make a result.
+NOT_APPLICABLE = frozenset(
+    {
+        *("alarms.not_looked", "stability.no_draws"),
+        *("language.of_words", "language.untold", "language.untold_model", "language.unchecked"),
+    }
+)
+WORST_FIRST: tuple[Level, ...] = ("bad", "care", "unknown", "good")
+
+# Crowds of 6 simulated workers and more kept their order, of 12 nearly exactly; 3 turned around.
+FEW_WORKERS, ENOUGH_WORKERS = 6, 12
+# Answers a question had in the real crowds that were tried: 6 to 10.
+USUAL_ANSWERS = 6
+# Parts of all workers or questions beyond which something concerns the crowd and not a few.
+SOME, MOST = 0.1, 0.5
+STEADY = 0.9
+# Checks for a group that copies and for camps that err together.
+OF_GROUPS = frozenset({"copies", "two_camps", "two_camps_of_questions"})
+# Below it two experts hardly agree with each other (Landis and Koch 1977: fair at best).
+APART = 0.4
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that bears on trust.
+
+    Attributes
+    ----------
+    name : a slug of what it is about. case : what is so in this run, a slug; `values` go with it.
+    warning : of the run, where that says what is so.
+    """
+
+    name: str
+    level: Level
+    case: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    warning: Message | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is about, as a question."""
+        return TITLES[self.name]
+
+    @property
+    def said(self) -> Message:
+        """What is so in this run."""
+        return self.warning or self._message("said")
+
+    @property
+    def meaning(self) -> Message:
+        """Why that matters."""
+        return self._message("meaning")
+
+    @property
+    def todo(self) -> Message:
+        """What to do; it has no words where there is nothing."""
+        return self._message("todo")
+
+    @property
+    def word(self) -> str:
+        """The level in a word; the result of a check that did not run."""
+        return LEVELS[self.level] if self.has_run else RESULTS[self.result]
+
+    @property
+    def result(self) -> Result:
+        """Good, problem, not enough data or not applicable."""
+        if f"{self.name}.{self.case}" in NOT_APPLICABLE:
+            return "not_applicable"
+        if self.level == "unknown":
+            return "not_enough_data"
+        return "good" if self.level == "good" else "problem"
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the check came to a result of its own."""
+        return self.result in ("good", "problem")
+
+    @property
+    def needed(self) -> int | None:
+        """The least number that the check needs; None where it ran, or no number helps."""
+        return None if self.has_run else self.values.get("needed")
+
+    def _message(self, part: str) -> Message:
+        return Message(f"{self.name}.{self.case}.{part}", self.values)
+
+
+def of_workers(n_workers: int, leave_one_out: bool) -> Fact:
+    """Judge the number of people who answered."""
+    level: Level = "good"
+    case = "enough"
+    if n_workers < FEWEST_WORKERS:
+        level, case = "bad", "nobody_to_compare"
+    elif n_workers < FEW_WORKERS:
+        level, case = "care" if leave_one_out else "bad", "few"
+    elif n_workers < ENOUGH_WORKERS:
+        level, case = "care", "some"
+    return Fact("workers", level, case, {"workers": n_workers})
+
+
+def of_answers(questions: Mapping[int, int]) -> Fact:
+    """Judge how many answers each question has; `questions` counts them by their answers."""
+    n = sum(questions.values())
+    answered = sorted(questions.items())
+    median = _median(answered, n)
+    thin = sum(count for answers, count in answered if answers < FEWEST_ANSWERERS)
+    level: Level = "good"
+    if not n or median < FEWEST_ANSWERERS or thin > MOST * n:
+        level = "bad"
+    elif median < USUAL_ANSWERS or thin > SOME * n:
+        level = "care"
+    values = {
+        "median": median,
+        "thin": thin,
+        "count": n,
+        "fewest": FEWEST_ANSWERERS,
+        "usual": USUAL_ANSWERS,
+    }
+    return Fact("answers", level, "enough" if level == "good" else "thin", values)
+
+
+def of_support(n_workers: int, n_supported: int) -> Fact:
+    """Judge how many workers answered enough to be ranked."""
+    without = n_workers - n_supported
+    level: Level = "good"
+    if not n_supported or without > MOST * n_workers:
+        level = "bad"
+    elif without > SOME * n_workers:
+        level = "care"
+    values = {"workers": without, "all": n_workers, "fewest": FEWEST_QUESTIONS}
+    return Fact("support", level, "some" if without else "all", values)
+
+
+def of_convergence(converged: bool | None, iterations: int) -> Fact:
+    """Judge whether the weights settled; None where too few people were graded."""
+    if converged is None:
+        return Fact("convergence", "unknown", "one_pass", {"needed": FEWEST_WORKERS})
+    values = {"count": iterations}
+    if converged:
+        return Fact("convergence", "good", "settled", values)
+    return Fact("convergence", "care", "moving", values)
+
+
+def of_stability(agreement: float | None) -> Fact:
+    """Judge the median rank correlation of the draws with the run."""
+    if agreement is None:
+        return Fact("stability", "unknown", "no_draws")
+    values = {"agreement": agreement}
+    if agreement >= STEADY:
+        return Fact("stability", "good", "steady", values)
+    return Fact("stability", "care" if agreement >= STABLE else "bad", "unsteady", values)
+
+
+def of_alarms(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
+    """Judge the alarms by severity; None for a run that did not look for any.
+
+    Without an alarm or notice it is good only if every check for groups had enough data.
+
+    Parameters
+    ----------
+    counts : alarms by severity; those that were dismissed with a reason as `dismissed`, those that
+        a remedy of the run answers as `answered`. checks : of the run.
+    """
+    if counts is None:
+        return Fact("alarms", "unknown", "not_looked")
+    lacking = [check for check in checks if check.check in OF_GROUPS and check.lacks_data]
+    values: dict[str, Any] = {}
+    level: Level = "good"
+    if lacking:
+        level = "unknown"
+        values["unchecked"] = [(check.check, check.reason) for check in lacking]
+        values["needed"] = next((one.needed for one in lacking if one.needed), None)
+    dismissed = counts.get("dismissed", 0)
+    if alarms := counts.get("alarm", 0):
+        return Fact("alarms", "bad", "ring", values | {"count": alarms})
+    if notices := counts.get("notice", 0):
+        return Fact("alarms", "care", "notices", values | {"count": notices})
+    if answered := counts.get("answered", 0):
+        values |= {"count": answered, "dismissed": dismissed}
+        return Fact("alarms", level, "answered", values)
+    if dismissed:
+        return Fact("alarms", level, "dismissed", values | {"count": dismissed})
+    return Fact("alarms", level, "unchecked" if lacking else "silent", values)
+
+
+def of_language(
+    model: str,
+    wrong: Message | None = None,
+    unchecked: Message | None = None,
+    is_known: bool = True,
+    of_words: bool = False,
+) -> Fact:
+    """Judge whether the vectors know the language.
+
+    Parameters
+    ----------
+    wrong, unchecked : warnings of the run. is_known : whether somebody told what the model knows.
+    of_words : whether words or letters are compared, which know no language.
+    """
+    if wrong:
+        return Fact("language", "bad", "foreign", warning=wrong)
+    if unchecked:
+        return Fact("language", "unknown", "unchecked", warning=unchecked)
+    if of_words:
+        return Fact("language", "good", "of_words")
+    if is_known:
+        return Fact("language", "good", "known", {"model": model})
+    return Fact("language", "unknown", "untold" if model else "untold_model", {"model": model})
+
+
+def of_truncation(warning: Message | None) -> Fact | None:
+    """Judge answers that were cut; None if none was."""
+    return Fact("truncation", "care", "cut", warning=warning) if warning else None
+
+
+def of_shortness(warning: Message | None) -> Fact:
+    """Judge whether answers are too short for vectors, by a `warning` of the run."""
+    if warning:
+        return Fact("shortness", "bad", "short", warning=warning)
+    return Fact("shortness", "good", "long")
+
+
+def of_experts(
+    agreement: Estimated,
+    chose: bool = False,
+    experts: int = 1,
+    kappa: float | None = None,
+    sampled: bool = False,
+) -> Fact:
+    """Judge the agreement with experts.
+
+    Parameters
+    ----------
+    agreement : Pearson's correlation of scores with the mean grade of each judged answer.
+    chose : whether these grades also chose this ranking, so that they cannot confirm it.
+    experts : who graded. kappa : of two of them with each other, None for one alone.
+    sampled : whether the answers were drawn at random.
+    """
+    correlation = agreement.value
+    values = {
+        "count": agreement.n,
+        "correlation": correlation,
+        "low": agreement.low,
+        "high": agreement.high,
+        "fewest": FEWEST_JUDGED,
+        "experts": experts,
+        "kappa": kappa,
+        "apart": kappa is not None and kappa < APART,
+        "sampled": sampled,
+        "needed": FEWEST_JUDGED,
+    }
+    level: Level = "unknown"
+    if not agreement.n:
+        case = "nobody"
+    elif chose:
+        case = "chose"
+    elif correlation is None:
+        case = "no_spread"
+    elif agreement.n < FEWEST_JUDGED:
+        case = "too_few"
+    elif correlation >= AGREES:
+        sure = agreement.low is not None and agreement.low >= DISAGREES
+        level, case = ("good", "agree") if sure else ("care", "unsure")
+    else:
+        level, case = "bad" if correlation < DISAGREES else "care", "differ"
+    return Fact("experts", level, case, values)
+
+
+def of_changes(has_changed: bool) -> Fact | None:
+    """Judge whether people's answers are still those of the run; None if they are."""
+    return Fact("changes", "care", "since") if has_changed else None
+
+
+def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
+    """Return the lower median of answers, out of (answers, number of questions), ascending."""
+    seen = 0
+    for answers, count in answered:
+        seen += count
+        if 2 * seen >= n:
+            return answers
+    return 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to make of a run; `level` is that of its worst fact."""
+
+    level: Level
+    headline: Message
+    text: Message
+
+    @classmethod
+    def of(cls, facts: Sequence[Fact]) -> Verdict:
+        """Sum up facts, worst first; those that do not apply and ask for nothing are no checks."""
+        facts = [fact for fact in facts if fact.level != "good" or fact.has_run]
+        level = facts[0].level if facts else "unknown"
+        values = {"count": sum(fact.level == level for fact in facts), "all": len(facts)}
+        return cls(
+            level,
+            Message(f"verdict.{level}.headline"),
+            Message(f"verdict.{level}.text", values),
+        )

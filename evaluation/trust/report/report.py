@@ -1,0 +1,108 @@
+"""The facts of a run, by a constant number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from evaluation.grading.alarms.report import alarm_counts
+from evaluation.grading.results.report.changes import DataChange
+from evaluation.grading.results.report.run import RunReport, report_parts, run_report
+from evaluation.grading.summary import summary_of
+from evaluation.models import ExemplaryAnswer, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.judged_answers import ExpertsCheck, experts_check, experts_parts
+from evaluation.trust.report import facts
+from evaluation.trust.report.facts import WORST_FIRST, Fact, Verdict
+from evaluation.words.message import Message
+
+# These compare words or letters: they know no language, and need to know none.
+OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
+
+
+@dataclass(frozen=True)
+class TrustReport:
+    """What speaks for and against a run, worst first; `changed` is its data against that of now."""
+
+    about: RunAbout
+    verdict: Verdict
+    facts: list[Fact]
+    changed: DataChange
+
+
+def trust_parts(run: Run) -> dict[str, TableCounts]:
+    """Return what `trust_report` counts, to be read with `read_numbers`."""
+    questions = TableCounts(
+        ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
+    )
+    return {"questions": questions, **report_parts(run), **experts_parts(run)}
+
+
+def trust_report(run: Run) -> TrustReport:
+    """Return the report of a run that is done."""
+    return trust_of(run, read_numbers(trust_parts(run)), alarm_counts(run)[0])
+
+
+def trust_of(
+    run: Run, numbers: Mapping[str, list[Numbers]], alarms: dict[str, int] | None
+) -> TrustReport:
+    """Return the report from what was read of `trust_parts`, and from its `alarm_counts`."""
+    report = run_report(run, numbers)
+    answers = {row[0]: row[1] for row in numbers["questions"]}
+    rows = _facts(run, report, answers, alarms, experts_check(run, numbers))
+    found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
+    return TrustReport(about(run), Verdict.of(found), found, report.changed)
+
+
+def _facts(
+    run: Run,
+    report: RunReport,
+    answers: dict[int, int],
+    alarms: dict[str, int] | None,
+    experts: ExpertsCheck,
+) -> Iterator[Fact]:
+    """Yield the facts; `answers` is how many questions have so many answers."""
+    n_workers = report.counts.get("workers", 0)
+    yield facts.of_alarms(alarms, summary_of(run).alarm_checks or ())
+    yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
+    yield facts.of_answers(answers)
+    yield facts.of_support(n_workers, report.n_supported)
+    converged = None if report.too_few_workers else report.converged
+    yield facts.of_convergence(converged, report.iterations)
+    yield facts.of_stability(summary_of(run).draw_agreement)
+    yield _language(run, report)
+    shortness = _warning(report, "short_answers") or _warning(report, "short_answers_unmeasured")
+    yield facts.of_shortness(shortness)
+    yield fact_of_experts(experts)
+    for fact in (
+        facts.of_truncation(_warning(report, "truncated")),
+        facts.of_changes(report.changed.of_people),
+    ):
+        if fact is not None:
+            yield fact
+
+
+def _language(run: Run, report: RunReport) -> Fact:
+    spec = str(run.parameters.get("embedder", ""))
+    return facts.of_language(
+        str(report.embedding.get("model", spec)),
+        _warning(report, "english_only"),
+        _warning(report, "language_not_checked"),
+        is_known=bool(report.embedding.get("languages")),
+        of_words=spec in OF_WORDS,
+    )
+
+
+def _warning(report: RunReport, code: str) -> Message | None:
+    """Return the run's warning of this code; None without one."""
+    return next((warning for warning in report.warnings if warning.code == code), None)
+
+
+def fact_of_experts(check: ExpertsCheck) -> Fact:
+    """Return what experts' grades say of a run as one of the facts."""
+    pair = check.agreement
+    kappa = pair.found.kappa.value if pair else None
+    return facts.of_experts(check.answers, check.chose, check.n_experts, kappa, check.sampled)

@@ -1,0 +1,277 @@
+"""A run on paper: everything a reader without an account needs to judge it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Q, QuerySet
+
+from annotations.web.numbers import count_rows_by
+from evaluation.consensus.methods.estimator import FEWEST_WORKERS
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading.alarms.report import (
+    AlarmsReport,
+    OutcomesReport,
+    alarms_report,
+    outcomes_report,
+)
+from evaluation.grading.alarms.report.marks import Marks, marks_in
+from evaluation.grading.remedies.report import NAMES, RemediesReport, remedies_report
+from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.results.report.questions import (
+    QuestionRow,
+    disputed_questions,
+    question_row_of,
+)
+from evaluation.grading.results.report.run import Ceiling, crowd_counts
+from evaluation.grading.results.report.workers import WorkerRow, ranked_workers, unranked_workers
+from evaluation.grading.summary import AqerSummary, summary_of
+from evaluation.models import Run
+from evaluation.options import Setting
+from evaluation.trust.report.decision import Decision, decision_and_people
+from evaluation.words.message import Message, counted
+from evaluation.words.reasons import in_words
+
+T = TypeVar("T")
+
+# Rows on paper, of the beginning and of the end of a list; the site and the files have all.
+BEST_WORKERS, WORST_WORKERS, UNRANKED_WORKERS = 40, 20, 10
+WORST_QUESTIONS, BEST_QUESTIONS = 15, 5
+MODELS_SHOWN = 20
+ALARMS_SHOWN = 6
+
+LIMITS = (
+    "Nobody gave right answers. A grade says how near a worker comes to what the crowd agrees on; "
+    "where most people err in the same way, copy each other or paste the same machine's answer, "
+    "the consensus is wrong and the grades with it. Read the warnings, and read answers.",
+    "Grades are stretched from 0 (the worst of this run) to 1 (the best). They rank the workers of "
+    "this run; they are no share of right answers and cannot be compared with those of another.",
+    "An interval shows how much depends on which questions happened to be asked. It is an interval "
+    "for the value of this method, not for the truth: with a group that agrees beforehand it is "
+    "narrow around a wrong value.",
+    "How alike two answers are is for a model to say, which sees what a text is about better than "
+    "whether it says yes or no, or which number stands in it. A model for English reads other "
+    "languages badly.",
+    "One consensus a question: where several answers are right, it is the most common one, and "
+    "good minority answers look bad.",
+    "A model's score is its likeness to this crowd's consensus, with these questions. It is not "
+    "how often the model is right.",
+    "Nobody should be rejected or left unpaid for a grade alone.",
+)
+
+
+BEYOND = {
+    "leave_one_out": "answers compared with the others' exemplary answer throughout",
+    "difficulty": "questions' difficulty taken out",
+    "discrimination": "questions weighted by how well they tell workers apart",
+    **NAMES,
+}
+"""What options that are beyond the published method do, by their names."""
+NOTHING_BEYOND = "Nothing beyond the published method was switched on."
+NO_INTERVALS = "Bootstrap intervals were switched off."
+
+
+@dataclass(frozen=True)
+class Ends(Generic[T]):
+    """A list that is cut in its middle: both ends, and how many rows stand between them."""
+
+    first: list[T]
+    between: int
+    last: list[T]
+
+    @classmethod
+    def of(cls, rows: list[T], n: int, first: int, last: int) -> Ends[T]:
+        """Return a list of `n`, of which the `rows` at both ends were read."""
+        if n <= first + last:
+            return cls(rows, 0, [])
+        return cls(rows[:first], n - first - last, rows[-last:])
+
+    def __len__(self) -> int:
+        return len(self.first) + self.between + len(self.last)
+
+
+@dataclass(frozen=True)
+class SummaryReport:
+    """A run that is done, for paper.
+
+    Attributes
+    ----------
+    decision : what the run's first page says, so that paper says the same.
+    alarms : the worst 6. outcomes, remedies : None in a run without remedies.
+    marks : the alarms and notices that name people.
+    method : how the numbers were made, in sentences; `beyond` is what was changed against the
+        published method. settings : every option, in words. limits : what they cannot tell.
+    workers : by rank, best first; of more than 60 the 40 best and the 20 worst.
+    unranked : at most 10 who have no rank, of `n_unranked`.
+    questions : where people disagree most first; of more than 20 these 15 and the 5 where they
+        agree most.
+    models : the best 20 of `n_models`.
+    undefined : empty cells: where, how many, why.
+    """
+
+    decision: Decision
+    marks: Marks
+    alarms: AlarmsReport
+    outcomes: OutcomesReport | None
+    remedies: RemediesReport | None
+    method: list[str]
+    beyond: str
+    settings: list[Setting]
+    warnings: list[Message]
+    limits: tuple[str, ...]
+    workers: Ends[WorkerRow]
+    unranked: list[WorkerRow]
+    n_unranked: int
+    questions: Ends[QuestionRow]
+    models: list[ModelRow]
+    ceiling: Ceiling
+    counts: dict[str, int]
+    embedding: dict[str, Any]
+    versions: dict[str, str]
+    undefined: list[tuple[str, int, str]]
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
+
+    @property
+    def models_left_out(self) -> int:
+        """How many models the table leaves out."""
+        return self.decision.n_models - len(self.models)
+
+    @property
+    def questions_without(self) -> int:
+        """How many questions have too few answers to disagree."""
+        return max(0, self.counts.get("questions", 0) - len(self.questions))
+
+    @property
+    def unranked_left_out(self) -> int:
+        """How many people without a rank the table leaves out."""
+        return self.n_unranked - len(self.unranked)
+
+
+def summary_report(run: Run) -> SummaryReport:
+    """Return the summary of a run that is done, by a constant number of queries."""
+    stored = summary_of(run)
+    alarms = alarms_report(run, most=None, names=None)
+    marks, models = marks_in(alarms), model_rows(run, size=MODELS_SHOWN, counted=True)
+    decided, people = decision_and_people(
+        run, (marks, alarms.open_counts), models, listed=_listed(run)
+    )
+    ranked = [row for row in people.listed if row.rank is not None]
+    unranked = [row for row in people.listed if row.rank is None]
+    return SummaryReport(
+        decision=decided,
+        marks=marks,
+        alarms=alarms.first(ALARMS_SHOWN),
+        outcomes=outcomes_report(run),
+        remedies=remedies_report(run),
+        method=method_in_words(run, stored),
+        beyond=beyond_the_method(run),
+        settings=AqerParameters.settings(run.parameters),
+        warnings=[Message.of(warning) for warning in run.warnings],
+        limits=LIMITS,
+        workers=Ends.of(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
+        unranked=sorted(unranked, key=lambda row: (-row.n_answers, row.worker)),
+        n_unranked=people.n_unranked,
+        questions=_questions(run),
+        models=models.rows,
+        ceiling=Ceiling.of_run(run),
+        counts=crowd_counts(run),
+        embedding=asdict(stored.embedding),
+        versions=dict(stored.versions),
+        undefined=[
+            (
+                f"{entry['file'].removesuffix('.csv')}, {entry['column']}",
+                entry["count"],
+                in_words(entry["reason"]),
+            )
+            for entry in run.reasons
+        ],
+    )
+
+
+def _listed(run: Run) -> Q:
+    """Return what chooses both ends of the ranking, and the first without a rank."""
+    unranked = unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
+    return _at_ends(ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
+
+
+def _questions(run: Run) -> Ends[QuestionRow]:
+    rows = disputed_questions(run)
+    ends = rows.filter(_at_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
+    found = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
+    made = list(map(question_row_of(run), found))
+    return Ends.of(made, found[0]["n_rows"] if found else 0, WORST_QUESTIONS, BEST_QUESTIONS)
+
+
+def _at_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
+    """Return what chooses both ends of a list, which has an order."""
+    return Q(pk__in=rows.values("pk")[:first]) | Q(pk__in=rows.reverse().values("pk")[:last])
+
+
+def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
+    """Return how a run made its numbers, a sentence each, with its own parameters."""
+    known = AqerParameters.completed(run.parameters)
+    compared = (
+        "the cosine of the two vectors"
+        if known["similarity"] == "cosine"
+        else "the negative Euclidean distance of the two vectors"
+    )
+    blended = (
+        "a bag of words in which the weighted majority decides on every word"
+        if known["aggregation"] == "majority"
+        else "the weighted mean of their vectors"
+    )
+    return [
+        f"Every answer became a vector by {stored.embedding.model or known['embedder']}"
+        + (f" ({stored.embedding.precision})." if stored.embedding.precision else "."),
+        f"The answers to a question were blended into an exemplary answer: {blended}.",
+        f"The score of an answer is its likeness to the exemplary one, {compared}; a worker's "
+        "in-sample score is the mean of these scores, and the grade is that mean stretched from 0 "
+        "to 1.",
+        f"Weights began {_start(known)}, then followed the grades, round by round: {_end(stored)}.",
+        _intervals(known),
+        "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "
+        "ceiling and the models' percentiles rest on them. Models' answers never enter an "
+        "exemplary answer.",
+        "Method: AQER (Yahav, Goldstein, Geva, Meir and Shehory 2025, Information Systems "
+        "Research).",
+    ]
+
+
+def _start(known: dict[str, Any]) -> str:
+    if known["init"] == "random":
+        return f"at random (seed {known['seed']})"
+    return "equal" if known["init"] == "equal" else "by which answers entail the others"
+
+
+def _end(stored: AqerSummary) -> str:
+    if stored.counts.workers < FEWEST_WORKERS:
+        return "here only once, because fewer than 3 people answered"
+    settled = "they settled" if stored.converged else "they had not settled when it was ended"
+    return f"after {counted(stored.iterations, 'round')} {settled}"
+
+
+def changes_of_method(run: Run) -> list[str]:
+    """Return the names of a run's options that are beyond the published method, as keys."""
+    known = AqerParameters.completed(run.parameters)
+    return [name for name in BEYOND if known.get(name)]
+
+
+def beyond_the_method(run: Run) -> str:
+    """Return what a run changed against the published method, in a sentence."""
+    on = [BEYOND[name] for name in changes_of_method(run)]
+    return f"Beyond the published method: {', '.join(on)}." if on else NOTHING_BEYOND
+
+
+def _intervals(known: dict[str, Any]) -> str:
+    if not known["bootstrap"]:
+        return NO_INTERVALS
+    whom = "questions and workers" if known.get("bootstrap_workers") else "questions"
+    return (
+        f"95% intervals are by {known['bootstrap']} bootstrap draws of {whom} "
+        f"(seed {known['seed']}), with the weights estimated anew in every draw."
+    )

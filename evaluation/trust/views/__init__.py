@@ -1,0 +1,1 @@
+"""Pages about trust and the next decision."""

@@ -1,0 +1,121 @@
+"""The first page of a run: what to do with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotations.models import rights
+from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
+from evaluation.grading.alarms.report import outcomes_report
+from evaluation.grading.remedies.report import remedies_report
+from evaluation.grading.results.pages import grading_page
+from evaluation.grading.results.views.remedies import (
+    asked_what_if,
+    link_to_add_models,
+    without_each,
+    without_one,
+)
+from evaluation.kinds import kind_named
+from evaluation.models import Run
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
+from evaluation.reports.verdicts import build_applied_context, load_verdicts_around
+from evaluation.result_pages import Context, start_link, way_here
+from evaluation.trust.report.decision import Step, decision
+
+ASK = "ask"
+
+
+ADD_MODELS = (
+    "Answers of language models were added or changed since this run. A new run with the same "
+    "settings scores them. They change no person's grade."
+)
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A button, and why it is the next."""
+
+    label: str
+    why: str
+    link: str
+
+
+@grading_page("evaluation/decision.html")
+def decide(request: HttpRequest, run: Run) -> Context:
+    """Show whether to believe the run, whom to keep, whom to look at, and which model is best.
+
+    `without` in the address names whom to leave out on trial.
+    """
+    found = decision(run)
+    tried = asked_what_if(request, run)
+    may = rights(request.user, run.version.question_set).edit
+    shown = [person.row.worker for person in (*found.best, *found.look_at)]
+    verdicts = load_verdicts_around(run, shown)
+    made = build_applied_context(run, verdicts.applied)
+    decided_in = run if verdicts.any_counts else made["made_of"]
+    return {
+        "verdicts": verdicts.counting,
+        "may_decide": may,
+        **made,
+        # The run whose decisions lists for panels are made of; None where nobody decided.
+        "decided_in": decided_in and decided_in.public_id,
+        "title": f"Results of {found.about.name}",
+        "breadcrumbs": way_here(run)[:1],
+        "report": found,
+        "remedies": remedies_report(run),
+        "outcomes": outcomes_report(run),
+        "next": _next_step(run, found.step, may),
+        "record": _record(run),
+        "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
+        "add_models": link_to_add_models(run) if may else "",
+        "may": may,
+        "without": without_each(run, [person.row for person in found.look_at], may),
+        "what_if": tried,
+        "what_if_link": without_one(run, tried.worker, tried.name) if tried and may else "",
+    }
+
+
+def _record(run: Run) -> dict[str, Any]:
+    """Return the grading that exports use for the set, and whether it is the official run."""
+    if hasattr(run, "of_record"):
+        return {"run": run, "is_chosen": True}
+    done = Run.objects.filter(
+        version__question_set=run.version.question_set_id, kind=GRADING, state=Run.State.DONE
+    )
+    counts = run_that_counts(done.select_related("of_record")) or run
+    return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
+
+
+def _next_step(run: Run, step: Step, may: bool) -> NextStep:
+    """Return the next step's button; one who may only read gets one for reading."""
+    ids = {"run": run.public_id}
+    question_set = run.version.question_set
+    if step is Step.READ_ALARMS:
+        why = "An alarm is open. Read the answers it is about before you pay or publish."
+        return NextStep("Read the evidence", why, reverse("admin:results-alarms", kwargs=ids))
+    if step is Step.ASK_QUESTIONS:
+        why = f"No worker can be ranked with fewer than {FEWEST_QUESTIONS} graded questions. Add "
+        why += "questions, then let people answer them."
+        page = "admin:editor" if may else "admin:question-set"
+        return NextStep("Add questions", why, reverse(page, args=[question_set.public_id]))
+    if step is Step.ASK_PEOPLE:
+        why = "There are too few answers to decide about people. See how many more it takes."
+        return NextStep("Plan more answers", why, reverse("admin:results-planner", kwargs=ids))
+    if may and step is Step.GRADE_AGAIN:
+        again = reverse("admin:grade", kwargs={"set_id": question_set.public_id})
+        why = "People's answers were added, changed or withdrawn since this run."
+        return NextStep("Grade again", why, f"{again}?like={run.public_id}")
+    if may and step is Step.ADD_MODELS:
+        return NextStep("Add the models", ADD_MODELS, link_to_add_models(run))
+    if may and step is Step.ASK_MODELS:
+        why = "No language model is in this run. Ask some the same questions, and see where they "
+        why += "stand among your people."
+        return NextStep("Ask models", why, start_link(kind_named(ASK), question_set))
+    why = "Nothing has to be settled first. Take the grades with you, and pay or invite by them."
+    table = reverse("admin:results-table", kwargs={**ids, "name": "workers"})
+    return NextStep("Download the grades", why, table)

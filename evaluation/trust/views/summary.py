@@ -1,0 +1,23 @@
+"""The page of a run that is made to be printed, or saved as PDF by the browser."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from evaluation.grading.results.pages import grading_page
+from evaluation.models import Run
+from evaluation.reports.verdicts import build_applied_context
+from evaluation.result_pages import Context
+from evaluation.trust.report.summary import summary_report
+
+
+@grading_page("evaluation/summary.html")
+def summary(request: HttpRequest, run: Run) -> Context:
+    """Show on A4 what the first page says, then workers, questions and models, then the limits."""
+    report = summary_report(run)
+    return {
+        "title": f"Summary of {report.decision.about.name}",
+        "report": report,
+        "marks": report.marks,
+        **build_applied_context(run),
+    }

@@ -1,0 +1,149 @@
+"""Commands ``evaluate umwp`` and ``study umwp``, and the text that ``run umwp`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.files.asking import Asking
+from evaluation.flow.metrics import MetricRow
+from evaluation.kinds.kind import Progress, Studied
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.umwp.charts import build_f1_by_size_chart
+from evaluation.umwp.files import (
+    UMWP_FILES,
+    UmwpRequest,
+    UmwpStudyRequest,
+    evaluate_umwp,
+    study_umwp,
+)
+from evaluation.umwp.options import UmwpRunOptions
+from evaluation.umwp.report.results import NoticingReport, build_noticing_report
+from evaluation.umwp.run.people import compute_people_metrics
+from evaluation.umwp.run.study import COUNTS, RATES, UmwpStudy
+from evaluation.umwp.run.tables import SizeRow
+from evaluation.words.console import text_table
+from evaluation.words.reasons import in_words
+
+
+def run_evaluate(
+    parameters: UmwpRunOptions, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Evaluate replies, write the tables and return the report for the terminal."""
+    request = UmwpRequest(
+        arguments["problems"],
+        arguments["replies"],
+        arguments["templates"],
+        parameters.evaluation(),
+        arguments["output"],
+        arguments["labels"],
+        arguments["people"],
+        arguments["columns"],
+        arguments["systems"],
+        arguments["keep_thinking"],
+    )
+    return format_study_report(
+        evaluate_umwp(request, progress, _render_chart), request.output, request.written
+    )
+
+
+def _render_chart(rows: Sequence[SizeRow]) -> str:
+    """Return the SVG of F1 by size; "" without a known size."""
+    chart = build_f1_by_size_chart(rows)
+    return chart.standalone() if chart else ""
+
+
+def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
+    """Return the report of a study for the terminal.
+
+    It has a table of metrics by system and form, the threshold, the exclusions, the warnings and
+    the files that were written.
+    """
+    by_form: dict[tuple[str, str], dict[str, MetricRow]] = {}
+    for row in (*study.metrics, *compute_people_metrics(study)):
+        key, _, form = row.group.partition(":")
+        if key == "form":
+            by_form.setdefault((row.system, form), {})[row.metric] = row
+    names = (*RATES, *COUNTS)
+    rows = [
+        (*system_form, *(metrics[name].value for name in RATES),
+         *(int(metrics[name].value or 0) for name in COUNTS))
+        for system_form, metrics in by_form.items()
+    ]  # fmt: skip
+    parts = [text_table(("system", "form", *names), rows)]
+    threshold = f"Threshold {study.threshold:.3f}"
+    if study.tuned is not None and study.tuned.f1 is not None:
+        threshold += f": F1 {study.tuned.f1:.3f} on {study.tuned.n} labelled replies"
+    parts.append(f"{threshold}.")
+    left_out = [
+        f"  {excluded['count']:,}: {in_words(excluded['reason'])}"
+        for excluded in study.exclusions.as_list()
+    ]
+    if left_out:
+        parts.append("\n".join(["Not counted:", *left_out]))
+    parts += [*study.notes, *TERMINAL.all_said(study.list_warnings())]
+    parts.append(f"Written into {output}: {', '.join(written)}")
+    return "\n\n".join(parts)
+
+
+def run_study(
+    parameters: UmwpRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+) -> Studied:
+    """Ask a model, evaluate its replies, write the tables and return the report."""
+    request = UmwpStudyRequest(
+        arguments["problems"],
+        arguments["templates"],
+        tuple(arguments["forms"]),
+        arguments["first"],
+        parameters.evaluation(),
+        arguments["output"],
+    )
+    study, complete = study_umwp(request, asking, progress)
+    return Studied(format_study_report(study, request.output), complete)
+
+
+HEADER = (
+    *("model", "form", "precision", "recall", "f1", "answer accuracy"),
+    *("noticed", "without answer", "given up", "with answer", "refusals"),
+)
+
+
+def format_run_report(run: Run) -> str:
+    """Return the report that ``run umwp`` prints at the end."""
+    report = build_noticing_report(run)
+    summary = report.summary
+    head = (
+        f"{summary.questions} questions, {summary.answerable} with an answer, "
+        f"{summary.unanswerable} without, {summary.unknown} unknown; {summary.requests} requests, "
+        f"{summary.reused} replies of earlier runs"
+    )
+    rows = [
+        (
+            *(model.system, model.form, model.precision.value, model.recall.value, model.f1.value),
+            *(model.answer_accuracy.value, model.noticed, model.without_answer, model.wrongly),
+            *(model.with_answer, model.refusals),
+        )
+        for model in report.models
+    ]
+    left_out = "\n".join(
+        f"Not counted: {entry.count:,} ({entry.words})" for entry in report.left_out
+    )
+    parts = [head, text_table(HEADER, rows), f"Threshold {summary.threshold:.3f}.", left_out]
+    return "\n\n".join(part for part in [*parts, _format_comparisons(report)] if part)
+
+
+def _format_comparisons(report: NoticingReport) -> str:
+    """Return the table of pairwise tests; "" without any."""
+    if not report.compared:
+        return ""
+    header = ("form", "measure", "model", "other", "n", "only model", "only other", "p (Holm)")
+    rows = [
+        (
+            *(row.form, row.measure, row.system, row.other, row.n),
+            *(row.only_system, row.only_other, row.adjusted_p_value),
+        )
+        for row in report.compared
+    ]
+    return text_table(header, rows)

@@ -1,0 +1,1 @@
+"""Statistics and text rules of UMWP: detection rates, agreement, sentences and expressions."""

@@ -1,0 +1,185 @@
+"""Options of UMWP: an evaluation on files, a run that asks models, an extraction of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from evaluation.backends import BackendError, parse_spec
+from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
+from evaluation.consensus.parameters import SEED_OF_DRAWS, draws_of
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
+from evaluation.options import (
+    Choice,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    option,
+    problem,
+)
+from evaluation.options.declaration import BASIC, DATABASE
+from evaluation.umwp.methods.sentences import FIXED, PAPER
+from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
+
+
+def _check_encoder(spec: str) -> Problem | None:
+    """Return why an encoder cannot be used; None if it can."""
+    try:
+        parsed = parse_spec(spec)
+    except BackendError as error:
+        return problem("unreadable", "encoder", reason=str(error))
+    if parsed.kind == "precomputed":
+        return problem("unreadable", "encoder", reason="windows of replies have no made vectors")
+    return None
+
+
+@dataclass(frozen=True)
+class UmwpParameters(Parameters):
+    """Options of the classifier of replies and of the bootstrap.
+
+    With `threshold` None the threshold of the encoder is tuned on labelled replies.
+    """
+
+    rules: str = option(
+        FIXED,
+        Choice(
+            label="Rules",
+            help="How numbers and expressions in replies are read.",
+            choices={
+                FIXED: "fixed: reads decimals, thousands, units and names",
+                PAPER: "as the published script behaves",
+            },
+        ),
+    )
+    encoder: str = option(
+        "minilm",
+        Text(
+            label="Encoder",
+            help="Makes vectors of windows and templates.",
+            test=_check_encoder,
+            metavar="SPEC",
+        ),
+    )
+    threshold: float | None = option(
+        None,
+        Real(
+            label="Threshold",
+            help="A reply is unanswerable if the similarity of a window of its words to a template "
+            "is above this. Empty: the threshold that is best on labelled replies.",
+            optional=True,
+            lowest=-1.0,
+            highest=1.0,
+        ),
+    )
+    bootstrap: int = option(400, draws_of("problems"))
+    seed: int = option(0, SEED_OF_DRAWS)
+    sentences: ClassVar[Mapping[str, str]] = {"unreadable": "{reason}"}
+
+
+@dataclass(frozen=True)
+class MiningParameters(UmwpParameters):
+    """Options of the extraction of new templates from replies."""
+
+    least: int = option(
+        4,
+        Whole(
+            label="Least replies",
+            help="Replies without an answer that a wording stands in to be a candidate.",
+            lowest=2,
+            highest=1_000_000,
+        ),
+    )
+    precision: float = option(
+        0.9,
+        Real(
+            label="Least precision",
+            help="Share of the replies with a wording that have no answer: with its words, and "
+            "with what is like it.",
+            lowest=0.5,
+            highest=1.0,
+        ),
+    )
+    most: int = option(
+        60,
+        Whole(
+            label="Most candidates",
+            help="Candidates that are tried, those that separate best first.",
+            lowest=1,
+            highest=1000,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class UmwpRunOptions(UmwpParameters):
+    """Options of a run that asks models. Commands on files have their own arguments for them."""
+
+    sentences: ClassVar[Mapping[str, str]] = {
+        **UmwpParameters.sentences,
+        **MODEL_SENTENCES,
+        **EXCLUDED_SENTENCES,
+        "no_form": "choose at least one prompt form",
+        "no_questions": "the version has no question with a text",
+    }
+
+    models: tuple[str, ...] = option(
+        (),
+        replace(
+            OF_REPLIES["models"], help="Each question is asked in the prompt forms chosen below."
+        ),
+    )
+    direct: bool = option(
+        True,
+        Switch(
+            label="Prompt form: direct",
+            help="The question alone.",
+            group=BASIC,
+            places=(DATABASE,),
+            negatable=True,
+        ),
+    )
+    instruction: bool = option(
+        True,
+        Switch(
+            label="Prompt form: instruction",
+            help="An instruction before the question says that some questions have no answer, why, "
+            "and what to write then.",
+            group=BASIC,
+            places=(DATABASE,),
+            negatable=True,
+        ),
+    )
+    in_context: bool = option(
+        True,
+        Switch(
+            label="Prompt form: in-context",
+            help="Eight worked examples before the question: four answerable, four unanswerable.",
+            group=BASIC,
+            places=(DATABASE,),
+            negatable=True,
+        ),
+    )
+    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
+    budget: float | None = option(None, OF_REPLIES["budget"])
+    temperature: float = option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The chosen prompt forms."""
+        chosen = ((DIRECT, self.direct), (INSTRUCTION, self.instruction))
+        return tuple(form for form, on in (*chosen, (IN_CONTEXT, self.in_context)) if on)
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield the problems of options that do not fit together."""
+        yield from super().contradictions()
+        if not self.forms:
+            yield problem("no_form")
+
+    def evaluation(self) -> UmwpParameters:
+        """Return the options of the evaluation, without those of asking."""
+        return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.options()})

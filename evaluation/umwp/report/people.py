@@ -1,0 +1,244 @@
+"""Human benchmark of a run of UMWP, and agreement of annotators with the classifier.
+
+Annotators label replies on the experts' pages. The sample is stratified by class, category and
+prompt form. Annotators see neither the model nor the class, and each has their own order.
+
+`TABLES` has all tables of a run, with people's answers and labels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.exchange.reading.reply_labels import CANNOT_TELL, NO, YES, ReplyLabel
+from annotations.exchange.reading.word_problems import DIRECT, WordProblem, WordProblemReply
+from annotations.exchange.records import AnswerStatus
+from evaluation.flow.metrics import OVERALL, MetricRow
+from evaluation.judging import Choice, Exhibit, Judging, Part, given_of
+from evaluation.judging.declaration import Key
+from evaluation.models import Run
+from evaluation.reports.result_tables import readers_of
+from evaluation.reports.spreadsheet import Table
+from evaluation.steps.findings import read_table
+from evaluation.umwp.methods.agreement import Draws
+from evaluation.umwp.problems import build_stratum
+from evaluation.umwp.report import results
+from evaluation.umwp.report.results import Number, build_number
+from evaluation.umwp.run.classification import REFUSED, UNANSWERABLE, Classification, JudgedReply
+from evaluation.umwp.run.people import (
+    ALL_SYSTEMS,
+    FLEISS,
+    PEOPLE,
+    SAMPLE,
+    LabelledReplies,
+    PersonRow,
+    label_replies,
+)
+from evaluation.umwp.run.result_tables import AGREEMENT, PERSONS
+from evaluation.umwp.run.result_tables import LABELS as LABELLED
+from evaluation.umwp.run.study import ItemRow
+from evaluation.umwp.storage import running
+from evaluation.umwp.storage.running import load_options
+
+RATES = ("f1", "precision", "recall", "answer_accuracy", "pairs")
+
+
+def _list_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
+    """Return each reply that has a text and was not refused, with its problem."""
+    texts = {(row.system, row.id, row.form): row.reply for row in running.read_replies(run)}
+    problems = {row.id: row.question for row in running.read_problems(run)}
+    exhibits = []
+    for row in running.read_items(run):
+        text = texts.get((row.system, row.item, row.form), "").strip()
+        if row.taken_as in (None, REFUSED) or not text:
+            continue
+        parts = (Part("The problem", problems[row.item]), Part("The reply", text, quoted=True))
+        stratum = build_stratum(row.category, row.form, row.taken_as or "")
+        exhibits.append(Exhibit((row.system, row.item, row.form), parts, stratum))
+    return exhibits
+
+
+def _list_classifier_labels(run: Run) -> dict[str, dict[Key, float | str]]:
+    """Return the class of each reply as a label, under the name "the classifier"."""
+    return {
+        "the classifier": {
+            (row.system, row.item, row.form): YES if row.taken_as == UNANSWERABLE else NO
+            for row in running.read_items(run)
+            if row.taken_as not in (None, REFUSED)
+        }
+    }
+
+
+LABELS = Judging(
+    name="labels",
+    title="Do people read it so too?",
+    one="reply",
+    many="replies",
+    words="Say of each reply whether it says that the problem has no answer. Whether that is true "
+    "does not matter, nor whether a number in it is right.",
+    question="Does this reply say that the problem has no answer?",
+    choices=(
+        Choice(YES, "yes", key="y"),
+        Choice(NO, "no", key="n"),
+        Choice(CANNOT_TELL, "cannot tell", key="c"),
+    ),
+    columns=("system", "id", "form"),
+    cluster=1,
+    value="label",
+    exhibits=_list_exhibits,
+    machines=_list_classifier_labels,
+)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Metrics of all people together, or of a model in a form over the questions they answered."""
+
+    system: str
+    form: str
+    is_people: bool
+    f1: Number
+    precision: Number
+    recall: Number
+    answer_accuracy: Number
+    pairs: Number
+
+
+@dataclass(frozen=True)
+class NoAnswerCount:
+    """Number of answers of people, or of replies of a model, that are classified as unanswerable.
+
+    `n_unanswerable` of `n` answers to the questions that people answered, with or without a label.
+    """
+
+    system: str
+    form: str
+    is_people: bool
+    n_unanswerable: int
+    n: int
+
+
+@dataclass(frozen=True)
+class PeopleReport:
+    """Human benchmark of a run, and agreement of annotators with the classifier.
+
+    Attributes
+    ----------
+    people, questions, answers : number of workers who answered, of questions that they answered,
+        and of their answers.
+    no_answer_counts : answers classified as unanswerable: of people, then of each model and form.
+    benchmark : metrics in the same order; empty without a labelled question that people answered.
+    labelled : number of replies with a label.
+    annotators : names of the annotators.
+    between : Fleiss' kappa of the annotators.
+    classifier : agreement of the classifier with the annotators' majority, by name.
+    """
+
+    people: int
+    questions: int
+    answers: int
+    no_answer_counts: list[NoAnswerCount]
+    benchmark: list[Benchmark]
+    labelled: int
+    annotators: list[str]
+    between: Number
+    classifier: dict[str, Number]
+
+
+def build_people_report(run: Run) -> PeopleReport:
+    """Return the human benchmark and the agreement of labels of a finished run."""
+    persons = list(read_table(run, PERSONS))
+    labelled = load_labelled_replies(run)
+    rows = {row.metric: row for row in labelled.metrics() if _is_overall_row(row)}
+    return PeopleReport(
+        len({row.worker for row in persons}),
+        len({row.item for row in persons}),
+        len(persons),
+        _count_no_answer(run, persons) if persons else [],
+        list(_build_benchmark(running.load_metrics(run))) if persons else [],
+        len(labelled.replies),
+        list(labelled.annotators),
+        build_number(rows.get(FLEISS)),
+        {
+            name.removeprefix("classifier_"): build_number(row)
+            for name, row in rows.items()
+            if name.startswith("classifier_")
+        },
+    )
+
+
+def load_labelled_replies(run: Run) -> LabelledReplies:
+    """Return the replies of a run with the labels of the annotators on its pages."""
+    labels = []
+    for line, judgement in enumerate(given_of(run, LABELS), 1):
+        system, item, form = judgement.key
+        value = str(judgement.value)
+        labels.append(ReplyLabel(line, system, item, form, judgement.expert, value))
+    judged: dict[tuple[str, str], list[JudgedReply]] = {}
+    for row in running.read_items(run):
+        if row.taken_as is not None:
+            judged.setdefault((row.system, row.form), []).append(_restore_judged_reply(row))
+    options = load_options(run)
+    return label_replies(judged, labels, Draws(options.bootstrap, options.seed))
+
+
+def build_agreement_table(run: Run) -> Table:
+    """Return the agreement of annotators and classifier as a table of metrics."""
+    return Table(AGREEMENT.columns, load_labelled_replies(run).metrics())
+
+
+def build_labelled_table(run: Run) -> Table:
+    """Return the table of labelled replies."""
+    return Table(LABELLED.columns, load_labelled_replies(run).rows())
+
+
+def _restore_judged_reply(row: ItemRow) -> JudgedReply:
+    """Return a stored reply with the values that `label_replies` needs, without its texts."""
+    reply = WordProblemReply(0, row.system, row.item, row.form, "", AnswerStatus.TEXT)
+    problem = WordProblem(row.item, "", (), row.answerable, row.category, (), row.source, 0)
+    classified = Classification(row.taken_as or "", row.decided_by or "")
+    return JudgedReply(reply, problem, classified, bool(row.right))
+
+
+def _count_no_answer(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
+    """Return the counts of people, then of each model and form, over the questions answered."""
+    answered = {row.item for row in persons}
+    counts = {(PEOPLE, DIRECT): Counter(row.taken_as for row in persons)}
+    for row in running.read_items(run):
+        if row.item in answered and row.taken_as is not None:
+            counts.setdefault((row.system, row.form), Counter())[row.taken_as] += 1
+    return [
+        NoAnswerCount(system, form, index == 0, classes[UNANSWERABLE], classes.total())
+        for index, ((system, form), classes) in enumerate(counts.items())
+    ]
+
+
+def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
+    """Yield the metrics of people, then of each model over the questions that people answered."""
+    groups: dict[tuple[str, str], dict[str, MetricRow]] = {}
+    for row in rows:
+        is_people = row.system == PEOPLE and row.group == OVERALL
+        if is_people or row.group.startswith(SAMPLE):
+            groups.setdefault((row.system, row.group), {})[row.metric] = row
+    forms = {row.system: row.group for row in rows if row.group.startswith("form:")}
+    for (system, group), metrics in sorted(groups.items(), key=lambda item: item[0][0] != PEOPLE):
+        form = group.partition(",form:")[2] or forms.get(system, "").removeprefix("form:")
+        numbers = {name: build_number(metrics.get(name)) for name in RATES}
+        yield Benchmark(system, form, system == PEOPLE, **numbers)
+
+
+def _is_overall_row(row: MetricRow) -> bool:
+    """Return whether a metric is over all systems and all replies."""
+    return row.system == ALL_SYSTEMS and row.group == OVERALL
+
+
+TABLES: Mapping[str, Callable[[Run], Table]] = {
+    **results.TABLES,
+    **readers_of([PERSONS]),
+    LABELLED.name: build_labelled_table,
+    AGREEMENT.name: build_agreement_table,
+}

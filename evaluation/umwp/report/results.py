@@ -1,0 +1,440 @@
+"""Results of the models in a run of UMWP, and pages of their replies, errors first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.exchange.reading.word_problems import CATEGORY_NAMES
+from evaluation.flow.metrics import MetricRow
+from evaluation.models import Run
+from evaluation.reports.result_tables import readers_of
+from evaluation.reports.values import LeftOut, left_out
+from evaluation.steps.findings import read_table
+from evaluation.umwp.problems import NoiseRow
+from evaluation.umwp.run.classification import (
+    ANSWERABLE,
+    EXPRESSION,
+    REFUSED,
+    TEMPLATE,
+    UNANSWERABLE,
+)
+from evaluation.umwp.run.result_tables import (
+    ABLATION,
+    COMPARISONS,
+    NOISE,
+    SIZES,
+    STORED_TABLES,
+    TRENDS,
+)
+from evaluation.umwp.run.study import ItemRow
+from evaluation.umwp.run.tables import BOTH, F1_LOST, AblationRow, ComparisonRow, SizeRow, TrendRow
+from evaluation.umwp.storage.running import (
+    UmwpSummary,
+    load_metrics,
+    read_items,
+    read_problems,
+    read_replies,
+)
+from evaluation.words.reasons import in_words
+
+
+@dataclass(frozen=True)
+class Number:
+    """A share of `n`, 0 to 1, with its 95% interval; `why` says in words why it is not there."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    reason: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """A model in one form of asking.
+
+    `noticed` of `without_answer` questions it said that there is no answer, and of `with_answer`
+    questions it said so `wrongly`; replies that were refused are in none of these. `pairs`: of a
+    question without an answer and the one it was made of, the first noticed and the second
+    answered rightly.
+    """
+
+    system: str
+    form: str
+    precision: Number
+    recall: Number
+    f1: Number
+    answer_accuracy: Number
+    pairs: Number
+    noticed: int
+    without_answer: int
+    wrongly: int
+    with_answer: int
+    refusals: int
+
+
+@dataclass(frozen=True)
+class GroupNoticed:
+    """A category or a source in one form: what each model has there, in the order of `systems`.
+
+    Of categories it is the recall, as none of their questions has an answer; of sources F1.
+    """
+
+    name: str
+    form: str
+    numbers: list[Number]
+
+
+@dataclass(frozen=True)
+class PartAlone:
+    """What a part of the classifier does alone, and how much F1 is lost by leaving out the rest."""
+
+    system: str
+    form: str
+    part: str
+    precision: Number
+    recall: Number
+    f1: Number
+    lost: Number
+
+
+@dataclass(frozen=True)
+class NoticingReport:
+    """Everything on the first page but the replies."""
+
+    systems: list[str]
+    forms: list[str]
+    models: list[Noticed]
+    categories: list[GroupNoticed]
+    sources: list[GroupNoticed]
+    comparisons: list[ComparisonRow]
+    parts: list[PartAlone]
+    sizes: list[SizeRow]
+    trends: list[TrendRow]
+    contradictions: list[NoiseRow]
+    left_out: list[LeftOut]
+    summary: UmwpSummary
+
+    @property
+    def compared(self) -> list[ComparisonRow]:
+        """The comparisons over at least one question; the others have no value."""
+        return [row for row in self.comparisons if row.n]
+
+    @property
+    def known_parts(self) -> list[PartAlone]:
+        """The parts of the classifier of which at least one number is defined."""
+        return [
+            part
+            for part in self.parts
+            if any(metric.value is not None for metric in (part.f1, part.precision, part.recall))
+        ]
+
+    @property
+    def has_right_numbers(self) -> bool:
+        """Whether any answerable question accepts a number, so that answers can be compared."""
+        return any(model.answer_accuracy.n for model in self.models)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any unanswerable question names its original question."""
+        return any(model.pairs.n for model in self.models)
+
+
+def build_noticing_report(run: Run) -> NoticingReport:
+    """Return the report of a finished run."""
+    summary = UmwpSummary.of(run.summary)
+    systems, forms = list(summary.systems), list(summary.forms)
+    metrics = _Metrics(load_metrics(run), systems, forms)
+    return NoticingReport(
+        systems,
+        forms,
+        [_build_model_result(metrics, system, form) for form in forms for system in systems],
+        metrics.build_groups("category", "recall", lambda name: CATEGORY_NAMES[int(name)]),
+        metrics.build_groups("source", "f1", str),
+        list(read_table(run, COMPARISONS)),
+        _build_parts(read_table(run, ABLATION)),
+        list(read_table(run, SIZES)),
+        list(read_table(run, TRENDS)),
+        list(read_table(run, NOISE)),
+        left_out(summary.exclusions),
+        summary,
+    )
+
+
+def build_number(row: Any) -> Number:
+    """Return value and interval of a row of metrics, of sizes or of parts; empty for None."""
+    if row is None:
+        return Number()
+    value = row.f1 if isinstance(row, SizeRow) else row.value
+    return Number(value, row.low, row.high, row.n, row.reason or "", in_words(row.reason))
+
+
+class _Metrics:
+    """Rows of metrics.csv by system, group and metric."""
+
+    def __init__(self, rows: Iterable[MetricRow], systems: list[str], forms: list[str]) -> None:
+        self.systems, self.forms = systems, forms
+        self.rows = {(row.system, row.group, row.metric): row for row in rows}
+
+    def find(self, system: str, form: str, metric: str) -> MetricRow | None:
+        """Return the row over all questions in a form; None without one."""
+        return self.rows.get((system, f"form:{form}", metric))
+
+    def build_groups(
+        self, key: str, metric: str, format_name: Callable[[str], str]
+    ) -> list[GroupNoticed]:
+        """Return a metric by group, form and system.
+
+        `key` is the kind of group: category or source. `format_name` returns the label of a group.
+        """
+        names = dict.fromkeys(
+            group.removeprefix(f"{key}:").split(",form:")[0]
+            for _, group, _ in self.rows
+            if group.startswith(f"{key}:")
+        )
+        # With several forms the name of a group ends with its form.
+        is_only_form = len(self.forms) == 1
+        return [
+            GroupNoticed(
+                format_name(name),
+                form,
+                [
+                    build_number(
+                        self.rows.get(
+                            (
+                                system,
+                                f"{key}:{name}{'' if is_only_form else f',form:{form}'}",
+                                metric,
+                            )
+                        )
+                    )
+                    for system in self.systems
+                ],
+            )
+            for form in self.forms
+            for name in sorted(names)
+        ]
+
+
+def _build_model_result(metrics: _Metrics, system: str, form: str) -> Noticed:
+    """Return the rates and counts of a system in a form."""
+
+    def get_count(metric: str) -> int:
+        row = metrics.find(system, form, metric)
+        return 0 if row is None or row.value is None else int(row.value)
+
+    noticed, missed = get_count("true_positives"), get_count("false_negatives")
+    wrongly, refusals = get_count("false_positives"), get_count("refusals")
+    count_row = metrics.find(system, form, "true_positives")
+    n = count_row.n if count_row else 0
+    return Noticed(
+        system,
+        form,
+        **{name: build_number(metrics.find(system, form, name)) for name in _RATE_NAMES},
+        noticed=noticed,
+        without_answer=noticed + missed,
+        wrongly=wrongly,
+        # `n` counts all replies, so the rest are those to answerable questions.
+        with_answer=n - refusals - noticed - missed,
+        refusals=refusals,
+    )
+
+
+_RATE_NAMES = ("precision", "recall", "f1", "answer_accuracy", "pairs")
+
+
+def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
+    """Return the metrics of each part of the classifier alone, by system and form."""
+    by_part: dict[tuple[str, str, str], dict[str, AblationRow]] = {}
+    for row in rows:
+        by_part.setdefault((row.system, row.form, row.part), {})[row.metric] = row
+    return [
+        PartAlone(
+            *key,
+            *(build_number(part_rows.get(name)) for name in ("precision", "recall", "f1", F1_LOST)),
+        )
+        for key, part_rows in by_part.items()
+        if key[2] != BOTH
+    ]
+
+
+TABLES = readers_of(STORED_TABLES)
+
+
+MISSED, FALSE_ALARM, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"
+FAILED, UNJUDGED, RIGHT, CUT = "failed", "unknown", "right", "cut_off"
+OUTCOMES = {
+    MISSED: "unanswerable question answered",
+    FALSE_ALARM: "answerable question called unanswerable",
+    WRONG: "wrong number",
+    REFUSAL: "refusal",
+    CUT: "cut off before an answer",
+    FAILED: "request failed",
+    UNJUDGED: "question without a label",
+    RIGHT: "right",
+}
+"""Text of each outcome, in the order of the page: errors first."""
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """A reply in three parts: text before the window nearest a template, the window, the rest."""
+
+    before: str
+    words: str
+    after: str
+
+
+@dataclass(frozen=True)
+class ShownReply:
+    """A reply with its question, its class and the outcome.
+
+    Attributes
+    ----------
+    outcome : key of `OUTCOMES`.
+    text : the reply, with the window marked that is nearest a template.
+    is_math : False where letters in the answer are no variables.
+    """
+
+    row: ItemRow
+    outcome: str
+    question: str
+    right_answers: tuple[float, ...]
+    text: MarkedText
+    is_math: bool
+
+    @property
+    def words(self) -> str:
+        """Text of the outcome."""
+        return OUTCOMES[self.outcome]
+
+    @property
+    def why_none(self) -> str:
+        """Name of the question's category; "" without one."""
+        return CATEGORY_NAMES.get(self.row.category or 0, "")
+
+    @property
+    def by_template(self) -> bool:
+        """Whether the similarity to a template decided."""
+        return self.row.decided_by == TEMPLATE
+
+    @property
+    def by_expression(self) -> bool:
+        """Whether an expression with a variable decided."""
+        return self.row.decided_by == EXPRESSION
+
+
+@dataclass(frozen=True)
+class RepliesPage:
+    """A page of the replies of a run.
+
+    Attributes
+    ----------
+    replies : replies on this page.
+    counts : number of all replies of the chosen model and form by outcome, errors first.
+    n : number of replies on all pages.
+    page, pages : number of this page, from 1, and of all pages.
+    """
+
+    replies: list[ShownReply]
+    counts: dict[str, int]
+    n: int
+    page: int
+    pages: int
+
+    @property
+    def before(self) -> int:
+        """The number of the previous page."""
+        return self.page - 1
+
+    @property
+    def next(self) -> int:
+        """The number of the next page."""
+        return self.page + 1
+
+
+def build_replies_page(
+    run: Run, system: str = "", form: str = "", outcome: str = "", page: int = 1, size: int = 25
+) -> RepliesPage:
+    """Return a page of `size` replies, errors first.
+
+    "" chooses all models, forms or outcomes. A `page` outside the range is the nearest page.
+    """
+    rows = [
+        row
+        for row in read_items(run)
+        if (not system or row.system == system) and (not form or row.form == form)
+    ]
+    by_outcome: dict[str, list[ItemRow]] = {name: [] for name in OUTCOMES}
+    for row in rows:
+        by_outcome[classify_outcome(row)].append(row)
+    ordered = [
+        (name, row)
+        for name, outcome_rows in by_outcome.items()
+        if not outcome or name == outcome
+        for row in outcome_rows
+    ]
+    pages = max(1, -(-len(ordered) // size))
+    page = min(max(1, page), pages)
+    chosen = ordered[(page - 1) * size : page * size]
+    return RepliesPage(
+        _build_shown_replies(run, chosen),
+        {name: len(outcome_rows) for name, outcome_rows in by_outcome.items() if outcome_rows},
+        len(ordered),
+        page,
+        pages,
+    )
+
+
+def classify_outcome(row: ItemRow) -> str:
+    """Return the outcome of a reply, a key of `OUTCOMES`."""
+    if row.taken_as is None:
+        return CUT if row.reason == CUT else FAILED
+    if row.answerable is None:
+        return UNJUDGED
+    if row.taken_as == REFUSED:
+        return REFUSAL
+    if not row.answerable:
+        return RIGHT if row.taken_as == UNANSWERABLE else MISSED
+    if row.taken_as != ANSWERABLE:
+        return FALSE_ALARM
+    return WRONG if row.right is False else RIGHT
+
+
+def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ShownReply]:
+    """Return replies, given as (outcome, row), with their texts and questions."""
+    # All replies of a large run would not fit into memory: only texts of this page are collected.
+    keys = {(row.system, row.form, row.item) for _, row in chosen}
+    texts = {
+        (reply.system, reply.form, reply.id): reply.reply
+        for reply in read_replies(run)
+        if (reply.system, reply.form, reply.id) in keys
+    }
+    ids = {row.item for _, row in chosen}
+    problems = {problem.id: problem for problem in read_problems(run) if problem.id in ids}
+    return [
+        ShownReply(
+            row,
+            outcome,
+            problems[row.item].question,
+            tuple(problems[row.item].answer or ()),
+            mark_window(texts[row.system, row.form, row.item], row.window),
+            problems[row.item].math,
+        )
+        for outcome, row in chosen
+    ]
+
+
+def mark_window(reply: str, window: str | None) -> MarkedText:
+    """Return a reply with the words of a window marked; unmarked if they do not occur in it."""
+    if window:
+        # A window is in lower case with single spaces, the reply is not.
+        pattern = r"\s+".join(map(re.escape, window.split()))
+        match = re.search(pattern, reply, re.IGNORECASE)
+        if match is not None:
+            return MarkedText(reply[: match.start()], match[0], reply[match.end() :])
+    return MarkedText(reply, "", "")

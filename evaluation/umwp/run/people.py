@@ -1,0 +1,422 @@
+"""Human benchmark of UMWP, and agreement of the classifier with labels of annotators.
+
+People's answers to word problems are classified by the same rules as replies of models. In the
+tables all people together are the system "people". People mostly answered a sample of the
+problems. Models therefore have additional rows over that sample, for a fair comparison.
+
+Annotators label whether a reply says that its problem has no answer. Their labels are compared
+with the classes of the classifier.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations.exchange.reading.reply_labels import LABELS, NO, YES, Reply, ReplyLabel
+from annotations.exchange.reading.word_problems import CATEGORIES, DIRECT, WordProblemReply
+from annotations.exchange.records import AnswerRecord, AnswerStatus
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.methods.cells import Integers
+from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.umwp.methods.agreement import (
+    MISSING_LABEL,
+    NO_MAJORITY,
+    Draws,
+    compute_annotator_agreement,
+    compute_classifier_agreement,
+    compute_pair_agreement,
+    count_labels,
+    find_majority,
+)
+from evaluation.umwp.methods.detection import Detections
+from evaluation.umwp.run.classification import ANSWERABLE, REFUSED, JudgedReply, build_detections
+from evaluation.umwp.run.study import (
+    NO_PARTNER,
+    PAIRS,
+    UmwpStudy,
+    find_contradictory_texts,
+    normalize_space,
+)
+
+PEOPLE = "people"
+SAMPLE = group_name("sample", PEOPLE)
+UNANSWERED = "not_answered_by_worker"
+REJECTED = "rejected_answer"
+
+
+class PersonRow(NamedTuple):
+    """A row of people.csv: an answer of a person, its class and the evidence that decided."""
+
+    worker: str
+    item: str
+    answerable: bool | None
+    category: int | None
+    source: str
+    taken_as: str
+    decided_by: str
+    similarity: float | None
+    window: str | None
+    template: str | None
+    expression: str | None
+    answer: float | None
+    right: bool | None
+
+
+def build_people_replies(
+    answers: Iterable[AnswerRecord], exclusions: Exclusions
+) -> Iterator[WordProblemReply]:
+    """Yield people's answers as replies in the form "direct", with the worker as the system.
+
+    Rejected and empty answers are left out and counted.
+    """
+    for answer in answers:
+        key = {"worker": answer.worker, "item": answer.question, "line": answer.line}
+        if answer.is_rejected:
+            exclusions.add(REJECTED, key)
+        elif not answer.text:
+            exclusions.add(UNANSWERED, key)
+        else:
+            yield WordProblemReply(
+                *(answer.line, answer.worker, answer.question, DIRECT, answer.text),
+                AnswerStatus.TEXT,
+            )
+
+
+def build_person_rows(study: UmwpStudy) -> Iterator[PersonRow]:
+    """Yield a row for each answer of a person."""
+    for worker, replies in study.people.items():
+        for judged in replies:
+            problem, classified = judged.problem, judged.classified
+            is_gradable = problem.answerable and problem.answers
+            yield PersonRow(
+                worker,
+                problem.id,
+                problem.answerable,
+                problem.category,
+                problem.source,
+                classified.taken_as,
+                classified.by,
+                classified.similarity,
+                classified.window,
+                classified.template,
+                classified.expression,
+                classified.answer,
+                judged.right if is_gradable else None,
+            )
+
+
+def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
+    """Yield metrics of people, and of each model over the problems that people answered.
+
+    The bootstrap draws whole problems with all answers to them. A group `worker:` has the answers
+    of one person. Nothing is yielded without an answer to a labelled problem.
+    """
+    answers = [
+        judged
+        for replies in study.people.values()
+        for judged in replies
+        if judged.problem.answerable is not None
+    ]
+    if not answers:
+        return
+    detections = _build_people_detections(answers)
+    everything = np.ones(len(answers), dtype=np.bool_)
+    groups = [(OVERALL, everything), (group_name("form", DIRECT), everything)]
+    for number in CATEGORIES:
+        mask = np.array([answer.problem.category == number for answer in answers], dtype=np.bool_)
+        groups.append((group_name("category", str(number)), mask))
+    for source in dict.fromkeys(
+        answer.problem.source for answer in answers if answer.problem.source
+    ):
+        mask = np.array([answer.problem.source == source for answer in answers])
+        groups.append((group_name("source", source), mask))
+    for worker in study.people:
+        mask = np.array([answer.reply.system == worker for answer in answers])
+        groups.append((group_name("worker", worker), mask))
+    for group, mask in groups:
+        if mask.any():
+            yield from study.compute_group_metrics(PEOPLE, group, detections.select(mask))
+        if mask is everything:
+            yield _estimate_pair_accuracy(study, group)
+    yield from _compute_sample_metrics(study, {answer.problem.id for answer in answers})
+
+
+def _compute_sample_metrics(study: UmwpStudy, sample: set[str]) -> Iterator[MetricRow]:
+    """Yield metrics of each model over the problems whose ids are in `sample`."""
+    n_forms = Counter(system for system, _ in study.judged)
+    for (system, form), replies in study.labelled.items():
+        suffix = "" if n_forms[system] == 1 else f",{group_name('form', form)}"
+        chosen = [judged for judged in replies if judged.problem.id in sample]
+        if chosen:
+            yield from study.compute_group_metrics(
+                system, SAMPLE + suffix, build_detections(chosen)
+            )
+
+
+def _build_people_detections(answers: list[JudgedReply]) -> Detections:
+    """Return labels and classes of answers with the index of the problem of each."""
+    return replace(build_detections(answers), problem=_number_problems(answers))
+
+
+def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
+    """Return the mean pair accuracy of people.
+
+    A pair counts for each person who answered both problems. It is right if the person noticed that
+    the first has no answer and gave a right number for the second. The mean is over pairs, of the
+    share of persons with the pair right.
+    """
+    contradictory = find_contradictory_texts(study.problems)
+    scores: dict[tuple[str, str], list[float]] = {}
+    for replies in study.people.values():
+        by_id = {judged.problem.id: judged for judged in replies}
+        for judged in replies:
+            problem = judged.problem
+            if problem.answerable is not False or normalize_space(problem.text) in contradictory:
+                continue
+            for other in problem.relevant:
+                partner = by_id.get(other)
+                if partner is None or not partner.problem.answerable:
+                    continue
+                right = partner.classified.taken_as == ANSWERABLE and partner.right
+                scores.setdefault((problem.id, other), []).append(float(judged.positive and right))
+    if not scores:
+        return MetricRow.of(PEOPLE, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
+    shares = [float(np.mean(pair_scores)) for pair_scores in scores.values()]
+    draws = (study.parameters.bootstrap, study.parameters.seed)
+    return MetricRow.of(PEOPLE, group, PAIRS, means([shares], *draws)[0])
+
+
+SystemForm = tuple[str, str]
+ALL_SYSTEMS = ""
+"""Value of the column system in rows over all systems."""
+LABELLED_REFUSAL = "label_of_refused_reply"
+LABELLED_ERROR = "label_of_failed_reply"
+LABELLED_UNKNOWN_ITEM = "label_of_reply_to_unknown_item"
+FLEISS, COHEN = "annotators_fleiss_kappa", "annotators_kappa"
+
+
+class LabelRow(NamedTuple):
+    """A row of labels.csv: counts of labels of a reply, their majority and the classifier's class.
+
+    `majority` is the label that most annotators gave. `agrees` is empty where that is neither yes
+    nor no, and for a refused reply.
+    """
+
+    system: str
+    item: str
+    form: str
+    yes: int
+    no: int
+    cannot_tell: int
+    majority: str | None
+    taken_as: str
+    agrees: bool | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LabelledReplies:
+    """Labelled replies of a study in its order.
+
+    Attributes
+    ----------
+    judged : all classified replies by system and form, from which the weights follow.
+    draws : bootstrap of the intervals.
+    replies : the n replies with a label.
+    votes : (n, annotators) index of each label in `LABELS`; -1 without one.
+    exclusions : labels and replies that are left out, by reason.
+    """
+
+    judged: Mapping[SystemForm, Sequence[JudgedReply]]
+    draws: Draws
+    replies: Sequence[JudgedReply]
+    annotators: Sequence[str]
+    votes: Integers
+    exclusions: Exclusions
+
+    @cached_property
+    def majority(self) -> Integers:
+        """(n,) majority label of each reply; -1 without one."""
+        return find_majority(self.votes, len(LABELS))
+
+    def rows(self) -> Iterator[LabelRow]:
+        """Yield a row for each labelled reply."""
+        counts = count_labels(self.votes, len(LABELS))
+        for judged, label_counts, most in zip(self.replies, counts, self.majority, strict=True):
+            label = None if most == MISSING_LABEL else LABELS[most]
+            is_compared = label in (YES, NO) and judged.classified.taken_as != REFUSED
+            reply = judged.reply
+            yes, no, cannot_tell = (int(n) for n in label_counts)
+            yield LabelRow(
+                reply.system,
+                reply.item,
+                reply.form,
+                yes,
+                no,
+                cannot_tell,
+                label,
+                judged.classified.taken_as,
+                (label == YES) is judged.positive if is_compared else None,
+                _find_reason(judged, label),
+            )
+
+    def metrics(self) -> Iterator[MetricRow]:
+        """Yield the agreement between annotators, and of the classifier with their majority."""
+        draws = self.draws
+        problems, n = self._problems, len(LABELS)
+        fleiss = compute_annotator_agreement(self.votes, n, problems, draws)
+        yield MetricRow.of(ALL_SYSTEMS, OVERALL, FLEISS, fleiss)
+        for first, second in combinations(range(len(self.annotators)), 2):
+            pair = compute_pair_agreement(
+                self.votes[:, first], self.votes[:, second], n, problems, draws
+            )
+            names = f"{self.annotators[first]},{self.annotators[second]}"
+            yield MetricRow.of(ALL_SYSTEMS, group_name("annotators", names), COHEN, pair)
+        every = np.arange(len(self.replies))
+        yield from self._compare_classifier(ALL_SYSTEMS, OVERALL, every, draws)
+        for system, form in self.judged:
+            rows = [
+                row
+                for row, judged in enumerate(self.replies)
+                if (judged.reply.system, judged.reply.form) == (system, form)
+            ]
+            if rows:
+                group = group_name("form", form)
+                indices = np.array(rows, dtype=np.int64)
+                yield from self._compare_classifier(system, group, indices, draws)
+        for column, name in enumerate(self.annotators):
+            votes = self.votes[:, column]
+            # "Cannot tell" has no class to compare with, as in the comparison of the majority.
+            is_yes_or_no = np.isin(votes, [LABELS.index(YES), LABELS.index(NO)])
+            labels = np.where(is_yes_or_no, votes, MISSING_LABEL)
+            kappa = compute_pair_agreement(labels, self._classified, n, problems, draws)
+            group = group_name("annotator", name)
+            yield MetricRow.of(ALL_SYSTEMS, group, "classifier_kappa", kappa)
+
+    def _compare_classifier(
+        self, system: str, group: str, rows: Integers, draws: Draws
+    ) -> Iterator[MetricRow]:
+        """Yield the agreement of the classifier with the majority over some rows of `replies`."""
+        compared = rows[self._is_compared[rows]]
+        weights = self._weights
+        estimates = compute_classifier_agreement(
+            self.majority[compared] == LABELS.index(YES),
+            self._classified[compared] == LABELS.index(YES),
+            np.array([weights[_build_stratum(self.replies[int(row)])] for row in compared]),
+            self._problems[compared],
+            draws,
+        )
+        for name, estimate in estimates.items():
+            yield MetricRow.of(system, group, name, estimate)
+
+    @cached_property
+    def _is_compared(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """(n,) whether the majority is yes or no and the reply was not refused."""
+        is_yes_or_no = np.isin(self.majority, [LABELS.index(YES), LABELS.index(NO)])
+        return is_yes_or_no & (self._classified != MISSING_LABEL)
+
+    @cached_property
+    def _classified(self) -> Integers:
+        """(n,) class of each reply as a label; -1 for a refused reply."""
+        labels = {True: LABELS.index(YES), False: LABELS.index(NO)}
+        return np.array(
+            [
+                MISSING_LABEL if judged.classified.taken_as == REFUSED else labels[judged.positive]
+                for judged in self.replies
+            ],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def _problems(self) -> Integers:
+        """(n,) index of the problem of each reply."""
+        return _number_problems(self.replies)
+
+    @cached_property
+    def _weights(self) -> dict[tuple[str, str, str], float]:
+        """Replies for each labelled reply, by stratum of system, form and class."""
+        # Only compared replies represent others: the rest enter no metric of the classifier.
+        totals = Counter(_build_stratum(reply) for group in self.judged.values() for reply in group)
+        labelled = Counter(
+            _build_stratum(self.replies[int(row)]) for row in np.flatnonzero(self._is_compared)
+        )
+        return {stratum: totals[stratum] / n for stratum, n in labelled.items()}
+
+
+def label_replies(
+    judged: Mapping[SystemForm, Sequence[JudgedReply]],
+    labels: Sequence[ReplyLabel],
+    draws: Draws,
+    failed: Collection[tuple[str, str, str]] = (),
+) -> LabelledReplies:
+    """Return the replies that have labels, with their votes.
+
+    Labels of failed replies and of replies to unknown problems are left out and counted.
+
+    Parameters
+    ----------
+    judged : classified replies by system and form.
+    failed : (system, form, problem) of replies that failed.
+    """
+    exclusions = Exclusions()
+    known = {reply.problem.id for group in judged.values() for reply in group}
+    annotators = list(dict.fromkeys(label.annotator for label in labels))
+    columns = {name: column for column, name in enumerate(annotators)}
+    by_reply: dict[Reply, list[ReplyLabel]] = {}
+    for label in labels:
+        if (label.system, label.form, label.item) in failed:
+            exclusions.add(LABELLED_ERROR, {"line": label.line, "item": label.item})
+        elif label.item not in known:
+            exclusions.add(LABELLED_UNKNOWN_ITEM, {"line": label.line, "item": label.item})
+        else:
+            by_reply.setdefault(label.reply, []).append(label)
+    replies = [
+        classified
+        for group in judged.values()
+        for classified in group
+        if _get_reply_key(classified) in by_reply
+    ]
+    votes = np.full((len(replies), len(annotators)), MISSING_LABEL, dtype=np.int64)
+    for row, classified in zip(votes, replies, strict=True):
+        for label in by_reply[_get_reply_key(classified)]:
+            row[columns[label.annotator]] = LABELS.index(label.label)
+    labelled = LabelledReplies(judged, draws, replies, annotators, votes, exclusions)
+    # The rows have the reasons, so that exclusions and labels.csv agree.
+    for label_row in labelled.rows():
+        if label_row.reason is not None:
+            key = {"system": label_row.system, "form": label_row.form, "item": label_row.item}
+            exclusions.add(label_row.reason, key)
+    return labelled
+
+
+def _get_reply_key(judged: JudgedReply) -> Reply:
+    """Return system, problem and form, as `ReplyLabel.reply` has them."""
+    return judged.reply.system, judged.reply.item, judged.reply.form
+
+
+def _number_problems(replies: Sequence[JudgedReply]) -> Integers:
+    """Return (n,) the index of each reply's problem, in the order of first occurrence."""
+    numbers: dict[str, int] = {}
+    return np.array(
+        [numbers.setdefault(judged.problem.id, len(numbers)) for judged in replies],
+        dtype=np.int64,
+    )
+
+
+def _find_reason(judged: JudgedReply, label: str | None) -> str | None:
+    """Return why a labelled reply is not compared with the classifier; None if it is."""
+    if judged.classified.taken_as == REFUSED:
+        return LABELLED_REFUSAL
+    return NO_MAJORITY if label not in (YES, NO) else None
+
+
+def _build_stratum(judged: JudgedReply) -> tuple[str, str, str]:
+    """Return system, form and class, within which labelled replies represent all replies."""
+    return judged.reply.system, judged.reply.form, judged.classified.taken_as

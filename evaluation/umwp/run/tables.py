@@ -1,0 +1,297 @@
+"""Ablation of the classifier, comparison of systems by McNemar tests, and F1 by model size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations.exchange.reading.systems import System
+from evaluation.flow.metrics import MetricRow
+from evaluation.methods.cells import Booleans
+from evaluation.methods.inference.clustered import Estimate
+from evaluation.methods.inference.comparison import compare_models
+from evaluation.methods.statistics.correlation import spearman
+from evaluation.umwp.methods.detection import compute_f1_loss, compute_rates
+from evaluation.umwp.methods.texts import find_expression
+from evaluation.umwp.options import UmwpParameters
+from evaluation.umwp.run.classification import (
+    ANSWERABLE,
+    EXPRESSION,
+    TEMPLATE,
+    JudgedReply,
+    build_detections,
+)
+
+BOTH, TEMPLATES, EXPRESSIONS = "both", "templates", "expressions"
+METRIC_NAMES = ("precision", "recall", "f1")
+F1_LOST = "f1_lost"
+
+
+class AblationRow(NamedTuple):
+    """A row of ablation.csv: a metric of one system and form with a part of the classifier.
+
+    `part` is both, templates or expressions. `metric` is precision, recall, f1 or f1_lost: F1 of
+    both minus F1 of the part.
+    """
+
+    system: str
+    form: str
+    part: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+
+    @classmethod
+    def build(cls, key: tuple[str, str, str], metric: str, estimate: Estimate) -> AblationRow:
+        """Return the row of an estimate; `key` is system, form and part."""
+        interval = (estimate.value, estimate.low, estimate.high)
+        return cls(*key, metric, *interval, estimate.n, estimate.reason)
+
+
+def compute_ablation(
+    judged: Mapping[tuple[str, str], Sequence[JudgedReply]], parameters: UmwpParameters
+) -> Iterator[AblationRow]:
+    """Yield metrics of the classifier and of its parts alone, for each system and form."""
+    draws = (parameters.bootstrap, parameters.seed)
+    for (system, form), replies in judged.items():
+        both = build_detections(replies)
+        for part, positive in _list_parts(replies, parameters.rules).items():
+            detections = replace(both, positive=positive)
+            estimates = compute_rates(detections, *draws)
+            for name in METRIC_NAMES:
+                yield AblationRow.build((system, form, part), name, estimates[name])
+            if part != BOTH:
+                loss = compute_f1_loss(both, detections, *draws)
+                yield AblationRow.build((system, form, part), F1_LOST, loss)
+
+
+def _list_parts(replies: Sequence[JudgedReply], rules: str) -> dict[str, Booleans]:
+    """Return (n,) masks of the replies that each part of the classifier calls unanswerable."""
+    template = np.array([reply.classified.by == TEMPLATE for reply in replies], dtype=np.bool_)
+    # Templates are tried first, so a reply decided by a template may contain an expression too.
+    expression = np.array(
+        [
+            reply.classified.by == EXPRESSION
+            or (
+                reply.classified.by == TEMPLATE
+                and reply.problem.is_math
+                and find_expression(reply.reply.text, rules) is not None
+            )
+            for reply in replies
+        ],
+        dtype=np.bool_,
+    )
+    return {BOTH: template | expression, TEMPLATES: template, EXPRESSIONS: expression}
+
+
+TOLD_APART, ANSWERED = "told_apart", "answered"
+
+
+class ComparisonRow(NamedTuple):
+    """A row of comparisons.csv: two systems in one form, over the `n` problems of both.
+
+    `measure` told_apart: problems that were taken for what they are, unanswerable or answerable;
+    answered: answerable problems that were answered rightly. `only_system` and `only_other` are
+    problems that one of the two got right; `difference` is (only_system - only_other) / n, its 95%
+    interval `low` to `high`. `adjusted_p_value` is Holm's over the pairs of the form and measure.
+    """
+
+    form: str
+    measure: str
+    system: str
+    other: str
+    n: int
+    only_system: int
+    only_other: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    smallest_detectable: float | None
+    reason: str | None
+
+
+def compare_systems(
+    judged: Mapping[tuple[str, str], Sequence[JudgedReply]], parameters: UmwpParameters
+) -> Iterator[ComparisonRow]:
+    """Yield the comparison of every two systems in each form, by each measure.
+
+    Parameters
+    ----------
+    judged : replies to labelled problems, by system and form.
+    """
+    for form in dict.fromkeys(form for _, form in judged):
+        systems = [system for system, system_form in judged if system_form == form]
+        if len(systems) < 2:
+            continue
+        for measure, is_right in _MEASURES.items():
+            scores = [
+                {
+                    reply.problem.id: right
+                    for reply in judged[system, form]
+                    if (right := is_right(reply)) is not None
+                }
+                for system in systems
+            ]
+            yield from _compare_pairs(form, measure, systems, scores, parameters)
+
+
+def _is_classified_right(judged: JudgedReply) -> bool | None:
+    """Return whether the class of a reply is its problem's label; False for a refused reply."""
+    if not judged.problem.answerable:
+        return judged.positive
+    return judged.classified.taken_as == ANSWERABLE
+
+
+def _is_answered_right(judged: JudgedReply) -> bool | None:
+    """Return whether the number is right; None if the problem has no number to compare with."""
+    return judged.right if judged.problem.answerable and judged.problem.answers else None
+
+
+_MEASURES: Mapping[str, Callable[[JudgedReply], bool | None]] = {
+    TOLD_APART: _is_classified_right,
+    ANSWERED: _is_answered_right,
+}
+
+
+def _compare_pairs(
+    form: str,
+    measure: str,
+    systems: Sequence[str],
+    right: Sequence[Mapping[str, bool]],
+    parameters: UmwpParameters,
+) -> Iterator[ComparisonRow]:
+    """Yield the comparisons of systems; `right` has for each system whether a problem is right."""
+    problems = list(dict.fromkeys(item for by_problem in right for item in by_problem))
+    # `reshape` keeps two dimensions if no system replied to any problem.
+    scores = np.array(
+        [
+            [float(by_problem[item]) if item in by_problem else np.nan for item in problems]
+            for by_problem in right
+        ]
+    ).reshape(len(systems), len(problems))
+    scores_by_system = dict(zip(systems, scores, strict=True))
+    for pair in compare_models(
+        scores, systems, n_draws=parameters.bootstrap, seed=parameters.seed, test="mcnemar"
+    ):
+        difference = scores_by_system[pair.model_a] - scores_by_system[pair.model_b]
+        yield ComparisonRow(
+            *(form, measure, pair.model_a, pair.model_b, pair.n),
+            int((difference > 0).sum()),
+            int((difference < 0).sum()),
+            *(pair.difference, pair.low, pair.high, pair.p_value, pair.adjusted_p_value),
+            *(pair.smallest_detectable, pair.reason),
+        )
+
+
+UNKNOWN_SIZE = "size_unknown"
+TOO_FEW = "fewer_than_3_sizes"
+MIN_SIZES = 3
+
+
+class SizeRow(NamedTuple):
+    """A row of sizes.csv: F1 of a system in a form, with what is known of the system.
+
+    Smaller ones first in each form and tuning; those of unknown size last, with the reason
+    size_unknown where F1 itself has none.
+    """
+
+    form: str
+    tuning: str
+    system: str
+    family: str
+    size: str
+    parameters: float | None
+    f1: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+
+
+class TrendRow(NamedTuple):
+    """A row of size_trends.csv: how F1 goes with size over `n` systems of known size and F1.
+
+    `tuning` "" is over all tunings. `spearman` is the rank correlation, -1 to 1; `per_tenfold` the
+    slope of the least-squares line of F1 on the logarithm of the parameters to base 10: what a
+    model ten times as large has more.
+    """
+
+    form: str
+    tuning: str
+    n: int
+    spearman: float | None
+    per_tenfold: float | None
+    reason: str | None
+
+
+def build_size_rows(metrics: Iterable[MetricRow], systems: Mapping[str, System]) -> list[SizeRow]:
+    """Return F1 and the size of each system and form; smaller systems first in form and tuning.
+
+    Parameters
+    ----------
+    metrics : rows of metrics.csv; those with the metric f1 and a group `form:` are used.
+    """
+    result = []
+    for row in metrics:
+        key, _, form = row.group.partition(":")
+        if row.metric != "f1" or key != "form" or "," in form:
+            continue
+        known = systems.get(row.system) or System(row.system, "", None, "", "")
+        reason = row.reason or (UNKNOWN_SIZE if known.parameters is None else None)
+        result.append(
+            SizeRow(
+                *(form, known.tuning, row.system, known.family, known.size, known.parameters),
+                *(row.value, row.low, row.high, row.n, reason),
+            )
+        )
+    # Reversed, so that the first row of a form sets its position.
+    positions = {row.form: index for index, row in reversed(list(enumerate(result)))}
+    return sorted(
+        result,
+        key=lambda row: (
+            positions[row.form],
+            row.tuning,
+            row.parameters is None,
+            row.parameters or 0.0,
+        ),
+    )
+
+
+def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
+    """Return the trend of F1 with size in each form: over all systems, then for each tuning."""
+    all_rows = list(rows)
+    trends = []
+    for form in dict.fromkeys(row.form for row in all_rows):
+        form_rows = [row for row in all_rows if row.form == form]
+        tunings = list(dict.fromkeys(row.tuning for row in form_rows if row.tuning))
+        trends += [
+            _compute_trend(form, tuning, [row for row in form_rows if tuning in ("", row.tuning)])
+            for tuning in ["", *(tunings if len(tunings) > 1 else ())]
+        ]
+    return trends
+
+
+def _compute_trend(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
+    """Return rank correlation and slope of F1 on log10 of the size; undefined below 3 sizes."""
+    known = [
+        (float(np.log10(row.parameters)), row.f1)
+        for row in rows
+        if row.parameters is not None and row.f1 is not None
+    ]
+    sizes, f1 = np.array([size for size, _ in known]), np.array([score for _, score in known])
+    # Two points always lie on a line, so a slope would mean nothing.
+    if len(set(sizes)) < MIN_SIZES:
+        return TrendRow(form, tuning, len(known), None, None, TOO_FEW)
+    ranked = spearman(sizes, f1)
+    slope = float(np.polyfit(sizes, f1, 1)[0])
+    return TrendRow(
+        form, tuning, len(known), ranked, slope, None if ranked is not None else "no_correlation"
+    )

@@ -1,0 +1,27 @@
+"""UMWP: whether a model notices that a problem has no answer."""
+
+from evaluation.kinds.kind import Kind
+
+UMWP = Kind(
+    name="umwp",
+    title="Unanswerable problems (UMWP)",
+    words="For math word problems: asks models problems of which some have no answer, and "
+    "measures which models say so.",
+    options="evaluation.umwp.options.UmwpRunOptions",
+    run="evaluation.umwp.storage.running.ask_and_classify",
+    asks=True,
+    summary="evaluation.umwp.storage.running.UmwpSummary",
+    tables="evaluation.umwp.report.people.TABLES",
+    charts="evaluation.umwp.views.CHARTS",
+    report="evaluation.umwp.report.results.build_noticing_report",
+    text="evaluation.umwp.commands.format_run_report",
+    pages="evaluation.umwp.views.PAGES",
+    judging=("evaluation.umwp.report.people.LABELS",),
+    needs_answers=False,
+    reads_answers=True,
+    check="evaluation.umwp.storage.running.check_start",
+    evaluate="evaluation.umwp.arguments.EVALUATE",
+    study="evaluation.umwp.arguments.STUDY",
+    start="evaluation.umwp.views.START",
+    views="evaluation.umwp.views.VIEWS",
+)

@@ -1,0 +1,15 @@
+"""Sentences that say why it is not tested which answers moved between two waves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NOT_TESTED: Mapping[str, str] = {
+    "large": "There are too many answers to test it while a page loads.",
+    "changed": "People's answers were added, changed or withdrawn since one of the two was "
+    "graded: grade it again.",
+    "slow_settings": "One of the two was graded with corrected spelling, of which no vectors are "
+    "kept.",
+    "no_vectors": "The vectors of one of the two are not at hand: grade it again.",
+    "otherwise": "The two were not graded with the same model of meaning.",
+}

@@ -1,0 +1,1 @@
+"""Comparison of two waves: `comparison` combines `workers`, `questions` and `models`."""

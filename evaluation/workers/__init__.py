@@ -1,0 +1,1 @@
+"""Workers across runs and question sets."""

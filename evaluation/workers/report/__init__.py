@@ -1,0 +1,1 @@
+"""A worker's history across runs as plain records."""

@@ -1,0 +1,251 @@
+"""A worker over all sets that the one who looks may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+
+from annotations.models import Worker
+from annotations.models.access import AnyUser
+from evaluation.grading.alarms.messages import brief, case_of
+from evaluation.methods.inference.trend import Trend, trend
+from evaluation.models import Alarm, WorkerGrade
+from evaluation.reports.across.counting import CountedRun
+from evaluation.reports.across.noting import NoteEntry, notes_about
+from evaluation.reports.values import Estimate
+from evaluation.words.across import trend_messages
+from evaluation.words.message import Message
+from evaluation.workers.report.workers import (
+    COPIES,
+    NO_EVIDENCE,
+    REPEATED,
+    Named,
+    Place,
+    Score,
+    WorkerAcross,
+    Workers,
+)
+
+
+@dataclass(frozen=True)
+class NamedBy:
+    """An alarm that names a worker; `place` is its number within the run, from 0.
+
+    An `answered` one was settled by a remedy: it is history, and counts as evidence nowhere.
+    """
+
+    run: UUID
+    place: int
+    case: str
+    severity: str
+    answered: bool
+
+    @property
+    def words(self) -> str:
+        """What it says of the worker, in a few words."""
+        return brief(self.case)
+
+
+@dataclass(frozen=True)
+class SetEntry:
+    """What a worker did in one version of a set.
+
+    Attributes
+    ----------
+    when : when they last answered there. n_answers : submitted answers with a text.
+    run : the run that counts for the set, None where none graded this version.
+    score : leave-one-out score, on_scale : whether other sets' scores can be compared with it.
+    percentile : 0 to 100, share of the other supported workers who score lower, ties half;
+        n_others : how many these are. None and 0 where the worker has no support.
+    supported : whether there are enough answers for a rank. excluded : whether their vote was
+        left out.
+    """
+
+    set_id: UUID
+    set_name: str
+    version: int
+    when: datetime
+    n_answers: int
+    run: UUID | None
+    embedder: str
+    score: Estimate
+    on_scale: bool
+    percentile: float | None
+    n_others: int
+    supported: bool
+    excluded: bool
+    alarms: tuple[NamedBy, ...]
+
+
+@dataclass(frozen=True)
+class Companion:
+    """Somebody who is named with a worker by alarms about copies, in `sets`."""
+
+    worker: UUID
+    name: str
+    sets: tuple[str, ...]
+
+    @property
+    def again(self) -> bool:
+        """Whether it happened in two sets or more."""
+        return len(self.sets) >= REPEATED
+
+
+@dataclass(frozen=True)
+class WorkerHistory:
+    """A worker over the sets that somebody sees, oldest first.
+
+    Attributes
+    ----------
+    scores, standing : trends of the comparable scores, and of the percentiles.
+    told : what these trends say, as messages. companions : with whom they are named as copying,
+        most sets first. n_other_scale : runs whose scores are on another scale.
+    """
+
+    renamed_keys: ClassVar = {"told": "trend_messages"}
+
+    worker: WorkerAcross
+    sets: tuple[SetEntry, ...]
+    scores: Trend
+    standing: Trend
+    told: tuple[Message, ...]
+    companions: tuple[Companion, ...]
+    notes: tuple[NoteEntry, ...]
+    n_other_scale: int
+
+
+def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
+    """Return the history of a worker whom the user may see; a constant number of queries."""
+    workers = Workers(user)
+    places = workers.places([worker.pk])
+    every = workers.scores([worker.pk], comparable=False).get(worker.pk, [])
+    alarms = _alarms(workers, worker)
+    sets = _sets(workers, worker, places.get(worker.pk, []), every, alarms.named)
+    comparable = [score for score in every if score.run in workers.counted.comparable]
+    graded = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
+    scores = trend([entry.score.value or 0.0 for entry in graded])
+    standing = trend([entry.percentile for entry in sets if entry.percentile is not None])
+    notes = notes_about(worker, workers.user)
+    numbers = {worker.pk: Named(alarms.n, alarms.n_copies, len(notes))}
+    return WorkerHistory(
+        worker=workers.described([worker], places, {worker.pk: comparable}, numbers)[0],
+        sets=tuple(sets),
+        scores=scores,
+        standing=standing,
+        told=trend_messages(scores, standing),
+        companions=alarms.companions,
+        notes=tuple(notes),
+        n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
+    )
+
+
+def _sets(
+    workers: Workers,
+    worker: Worker,
+    places: Sequence[Place],
+    scores: Sequence[Score],
+    named: dict[int, list[NamedBy]],
+) -> list[SetEntry]:
+    runs = {run.version: run for run in workers.counted.runs.values()}
+    of_run = {score.run: score for score in scores}
+    crowd = {row["run_id"]: row for row in _standing(worker, list(workers.counted.runs))}
+    entries = []
+    for place in places:
+        run: CountedRun | None = runs.get(place.version)
+        grade: dict[str, Any] = crowd.get(run.key, {}) if run else {}
+        score = of_run.get(run.key) if run else None
+        n_others = (grade.get("n_crowd") or 1) - 1 if grade.get("support") else 0
+        entries.append(
+            SetEntry(
+                set_id=place.set_id,
+                set_name=place.set_name,
+                version=place.number,
+                when=place.at,
+                n_answers=place.n_answers,
+                run=run.public_id if run else None,
+                embedder=run.embedder if run else "",
+                score=score.estimate if score else Estimate(None),
+                on_scale=bool(run and run.scale == workers.counted.scale),
+                percentile=_percentile(grade) if n_others and score else None,
+                n_others=n_others,
+                supported=bool(grade.get("support")),
+                excluded=bool(
+                    run and {worker.external_id, str(worker.public_id)} & set(run.excluded)
+                ),
+                alarms=tuple(named.get(run.key, ())) if run else (),
+            )
+        )
+    return entries
+
+
+def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
+    """Return by run whether the worker has support, and how many supported ones score how."""
+    crowd = WorkerGrade.objects.filter(
+        run=OuterRef("run"), support=True, leave_one_out__isnull=False
+    ).order_by()
+
+    def count(rows: QuerySet[WorkerGrade]) -> Subquery:
+        return Subquery(rows.values("run").annotate(n=Count("pk")).values("n"))
+
+    own = OuterRef("leave_one_out")
+    return WorkerGrade.objects.filter(run__in=runs, worker=worker).values(
+        "run_id",
+        "support",
+        n_crowd=count(crowd),
+        n_lower=count(crowd.filter(leave_one_out__lt=own)),
+        n_equal=count(crowd.filter(leave_one_out=own)),
+    )
+
+
+def _percentile(grade: dict[str, Any]) -> float:
+    """Return the share of the others who score lower, those with the same score by half."""
+    others = grade["n_crowd"] - 1
+    lower = (grade["n_lower"] or 0) + ((grade["n_equal"] or 1) - 1) / 2
+    return float(100 * lower / others)
+
+
+@dataclass(frozen=True)
+class _Alarms:
+    """Alarms that name a worker, by run, with those whom they name as copying beside the worker.
+
+    `n` of them are evidence, and say of the worker in `n_copies` runs that they copied.
+    """
+
+    named: dict[int, list[NamedBy]]
+    companions: tuple[Companion, ...]
+    n: int
+    n_copies: int
+
+
+def _alarms(workers: Workers, worker: Worker) -> _Alarms:
+    """Return the alarms that name a worker, by one query."""
+    own = workers.ever_named().filter(worker=worker).values("alarm")
+    alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
+    settled = ExpressionWrapper(NO_EVIDENCE, output_field=BooleanField())
+    rows = alarms.annotate(settled=settled).order_by("run_id", "place", "workers__pk")
+    columns = ("run_id", "run__public_id", "place", "kind", "severity", "settled")
+    named: dict[int, list[NamedBy]] = {}
+    sets: dict[tuple[UUID, str], dict[int, str]] = {}
+    n, copied = 0, set()
+    for key, run, place, kind, severity, answered, who, name in rows.values_list(
+        *columns, "workers__public_id", "workers__external_id"
+    ):
+        if who == worker.public_id:
+            case = case_of(kind, severity, has_workers=True)
+            named.setdefault(key, []).append(NamedBy(run, place, case, severity, bool(answered)))
+        if answered:
+            continue
+        if who != worker.public_id:
+            sets.setdefault((who, name), {})[key] = workers.counted.runs[key].set_name
+            continue
+        n += 1
+        if kind in COPIES:
+            copied.add(key)
+    made = [Companion(*who, tuple(names.values())) for who, names in sets.items()]
+    made.sort(key=lambda one: (-len(one.sets), one.name))
+    return _Alarms(named, tuple(made), n, len(copied))

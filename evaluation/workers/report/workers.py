@@ -1,0 +1,442 @@
+"""All workers that somebody may see, over all their sets.
+
+A worker is unique per owner, panel and external id. Numbers are over the sets that the one who
+looks may see: a viewer of one set learns nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import (
+    Avg,
+    Count,
+    F,
+    FloatField,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Coalesce
+
+from annotations.models import Response, Submission, Worker, WorkerNote, is_operator
+from annotations.models.access import AnyUser
+from annotations.web.numbers import TableCounts, read_numbers
+from annotations.web.paging import Page
+from evaluation.grading.alarms.report.marks import OF_PEOPLE
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.inference.strata import strata_mean
+from evaluation.models import Alarm, AnswerScore, WorkerGrade
+from evaluation.models.alarms import SETTLED
+from evaluation.reports.across.counting import Counted, answered_versions, counted
+from evaluation.reports.values import Estimate
+
+COPIES = ("copies", "clique")
+"""Kinds of alarm that say that people's answers are the same, or nearly so."""
+REPEATED = 2
+"""In so many sets must such an alarm name somebody who copies again and again."""
+
+NO_EVIDENCE = SETTLED | Q(state=Alarm.State.REMEDIED)
+"""Alarms that count against nobody over several sets: dismissed, or answered by a remedy."""
+
+WHEN = Coalesce("submitted_at", "last_seen_at", "created_at")
+"""When a worker answered in a version; when it was imported where nobody told the time."""
+
+
+@dataclass(frozen=True)
+class WorkerAcross:
+    """A worker over several sets.
+
+    Attributes
+    ----------
+    name, panel : the id a panel gave, and the panel. n_sets : sets they answered in.
+    n_answers : submitted answers with a text.
+    latest : leave-one-out score in the set they answered last, of those with one; latest_set : it.
+    mean : mean of the leave-one-out scores of n_scored sets, each counted once.
+    n_alarms : alarms about people that name them and that nobody answered by a remedy.
+    n_copies : sets in which one of these says they copied.
+    n_excluded : sets whose run left out their vote. n_notes : what was written down about them.
+    last_seen : when they last answered; when that was imported where nobody told.
+    """
+
+    worker: UUID
+    name: str
+    panel: str
+    n_sets: int
+    n_answers: int
+    latest: Estimate
+    latest_set: str
+    mean: Estimate
+    n_scored: int
+    n_alarms: int
+    n_copies: int
+    n_excluded: int
+    n_notes: int
+    last_seen: datetime | None
+
+    @property
+    def copies_again(self) -> bool:
+        """Whether they were named as copying in two sets or more."""
+        return self.n_copies >= REPEATED
+
+
+@dataclass(frozen=True)
+class Score:
+    """A leave-one-out score in a set: its mean, standard error and number of answers."""
+
+    run: int
+    value: float
+    error: float | None
+    n: int
+
+    @property
+    def estimate(self) -> Estimate:
+        """The score with its 95% interval: mean +- t times standard error, over its questions."""
+        if self.error is None:
+            return Estimate(self.value)
+        interval = t_interval([self.value], [self.error], [self.n])[0]
+        return Estimate(self.value, interval.low, interval.high)
+
+
+class Place(NamedTuple):
+    """A version in which a worker took part: when, and how many answers with a text came."""
+
+    version: int
+    number: int
+    at: datetime
+    n_answers: int
+    set_id: UUID
+    set_name: str
+
+
+Places = Mapping[int, list[Place]]
+
+
+class Named(NamedTuple):
+    """How many alarms name a worker, in how many runs one says they copied, and their notes."""
+
+    n_alarms: int
+    n_copies: int
+    n_notes: int
+
+
+@dataclass
+class Workers:
+    """The workers that a user sees; every number by a query of its own over all rows of a page."""
+
+    user: AnyUser
+    counted: Counted = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counted = counted(self.user)
+
+    @cached_property
+    def versions(self) -> list[int]:
+        """Keys of the versions whose answers the user sees."""
+        return [key for key, *_ in self._versions]
+
+    @property
+    def sets(self) -> list[tuple[UUID, str]]:
+        """Public ids and names of the sets of these versions, by name."""
+        return list(dict.fromkeys((public_id, name) for _, public_id, name in self._versions))
+
+    @cached_property
+    def _versions(self) -> list[tuple[int, UUID, str]]:
+        return answered_versions(self.user)
+
+    def rows(self) -> QuerySet[Worker]:
+        """Return the workers, without numbers."""
+        return Worker.objects.visible_to(self.user)
+
+    def panels(self) -> QuerySet[Worker, str]:
+        """Return the panels of the workers, from A to Z, without the empty one.
+
+        Of one's own by their index alone; of others' by who answered in the sets that are not.
+        """
+        named = Worker.objects.exclude(panel="").order_by().values_list("panel", flat=True)
+        if is_operator(self.user):
+            return named.distinct().order_by("panel")
+        others = Submission.objects.filter(version__in=self.versions).exclude(
+            version__question_set__owner=self.user.pk
+        )
+        return (
+            named.filter(owner=self.user.pk)
+            .union(named.filter(pk__in=others.values("worker")))
+            .order_by("panel")
+        )
+
+    # What a list is filtered and sorted by: one value a worker, computed where it is asked for.
+
+    def n_sets(self) -> Coalesce:
+        """The expression for how many sets a worker answered in."""
+        of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
+        return _one(of_worker, "worker", Count("version__question_set", distinct=True))
+
+    def n_answers(self) -> Coalesce:
+        """The expression for how many answers a worker submitted."""
+        return _one(
+            self._answers().filter(submission__worker=OuterRef("pk")),
+            "submission__worker",
+            Count("pk"),
+        )
+
+    def mean(self) -> Subquery:
+        """The expression for the mean of a worker's scores; null without any."""
+        scores = self._scores().filter(worker=OuterRef("pk")).order_by().values("worker")
+        return Subquery(
+            scores.annotate(value=Avg("leave_one_out")).values("value"), output_field=FloatField()
+        )
+
+    def latest(self) -> Subquery:
+        """The expression for a worker's latest score; null without any."""
+        answered = Submission.objects.filter(
+            worker=OuterRef("worker"), version=OuterRef("run__version")
+        )
+        scores = self._scores().filter(worker=OuterRef("pk"))
+        scores = scores.annotate(when=Subquery(answered.annotate(at=WHEN).values("at")[:1]))
+        return Subquery(
+            scores.order_by("-when", "-run_id").values("leave_one_out")[:1],
+            output_field=FloatField(),
+        )
+
+    def n_alarms(self) -> Coalesce:
+        """The expression for how many alarms about people name a worker."""
+        return _one(self.named().filter(worker=OuterRef("pk")), "worker", Count("alarm"))
+
+    def n_copies(self) -> Coalesce:
+        """The expression for in how many sets an alarm says that a worker copied."""
+        named = self.named().filter(worker=OuterRef("pk"), alarm__kind__in=COPIES)
+        return _one(named, "worker", Count("alarm__run", distinct=True))
+
+    def n_notes(self) -> Coalesce:
+        """The expression for how many notes about a worker the user may read."""
+        notes = self.notes().filter(worker=OuterRef("pk"))
+        return _one(notes, "worker", Count("pk"))
+
+    def last_seen(self) -> Subquery:
+        """The expression for when a worker last answered."""
+        of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
+        seen = of_worker.order_by().values("worker").annotate(at=Max(WHEN)).values("at")
+        return Subquery(seen)
+
+    def excluded(self) -> set[int]:
+        """Return the keys of the workers whose vote a run left out."""
+        return set(self._excluded())
+
+    # The rows of a page.
+
+    def filled(self, page: Page[Worker]) -> Page[WorkerAcross]:
+        """Return the workers of a page with all their numbers, by four queries."""
+        rows = self.described(page.rows)
+        return Page(rows, page.after, page.next, page.count)
+
+    def described(
+        self,
+        workers: Sequence[Worker],
+        places: Places | None = None,
+        scores: Mapping[int, list[Score]] | None = None,
+        named: Mapping[int, Named] | None = None,
+    ) -> list[WorkerAcross]:
+        """Return workers with all their numbers, in their order.
+
+        `places`, `scores` and `named` are theirs, where they are known.
+        """
+        keys = [worker.pk for worker in workers]
+        places = self.places(keys) if places is None else places
+        scores = self.scores(keys) if scores is None else scores
+        named = self._numbers(keys) if named is None else named
+        excluded = self._excluded(keys)
+        made = []
+        for worker in workers:
+            of_worker = places.get(worker.pk, [])
+            when = {place.version: place.at for place in of_worker}
+            own = sorted(
+                scores.get(worker.pk, []),
+                key=lambda score, when=when: (  # type: ignore[misc]
+                    when.get(self.counted.runs[score.run].version) is not None,
+                    when.get(self.counted.runs[score.run].version),
+                    score.run,
+                ),
+            )
+            last = own[-1] if own else None
+            numbers = named[worker.pk]
+            made.append(
+                WorkerAcross(
+                    worker=worker.public_id,
+                    name=worker.external_id,
+                    panel=worker.panel,
+                    n_sets=len({place.set_id for place in of_worker}),
+                    n_answers=sum(place.n_answers for place in of_worker),
+                    latest=last.estimate if last else Estimate(None),
+                    latest_set=self.counted.runs[last.run].set_name if last else "",
+                    mean=mean_of(own),
+                    n_scored=len(own),
+                    n_alarms=numbers.n_alarms,
+                    n_copies=numbers.n_copies,
+                    n_excluded=len(excluded.get(worker.pk, ())),
+                    n_notes=numbers.n_notes,
+                    last_seen=max((place.at for place in of_worker), default=None),
+                )
+            )
+        return made
+
+    def _numbers(self, workers: Sequence[int]) -> dict[int, Named]:
+        """Return how many alarms and notes name each worker, by one query."""
+        copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
+        alarms = self.named().filter(worker__in=workers)
+        notes = self.notes().filter(worker__in=workers)
+        found = read_numbers(
+            {
+                "alarms": TableCounts(alarms, (Count("alarm"), copies), ("worker",)),
+                "notes": TableCounts(notes, (Count("pk"),), ("worker",)),
+            }
+        )
+        of_alarms = {worker: (n, n_copies) for worker, n, n_copies in found["alarms"]}
+        of_notes = {worker: n for worker, n in found["notes"] if n}
+        return {
+            worker: Named(*of_alarms.get(worker, (0, 0)), n_notes=of_notes.get(worker, 0))
+            for worker in workers
+        }
+
+    def scores(self, workers: Sequence[int], comparable: bool = True) -> dict[int, list[Score]]:
+        """Return each worker's scores, by one query; `comparable`: those on the common scale."""
+        runs = self.counted.comparable if comparable else list(self.counted.runs)
+        grades = (
+            WorkerGrade.objects.filter(
+                run__in=runs, worker__in=workers, leave_one_out__isnull=False
+            )
+            .order_by()
+            .values_list(
+                *("worker_id", "run_id", Value(0)), "leave_one_out", Value(0.0, FloatField())
+            )
+        )
+        versions = {self.counted.runs[run].version for run in runs}
+        spread = (
+            # All runs of these answers, and not those of the scores wanted: named in the query
+            # these would lead SQLite through all their answers instead of through the workers'.
+            AnswerScore.objects.filter(
+                response__submission__worker__in=workers,
+                response__submission__version__in=versions,
+                score_leave_one_out__isnull=False,
+            )
+            .order_by()
+            .values_list("response__submission__worker", "run_id")
+            .annotate(
+                n=Count("pk"),
+                total=Sum("score_leave_one_out"),
+                squares=Sum(F("score_leave_one_out") * F("score_leave_one_out")),
+            )
+        )
+        known, values = {}, {}
+        for worker, run, n, total, squares in grades.union(spread, all=True):
+            if n:
+                known[worker, run] = n, total, squares
+            else:  # a grade: a spread is of one answer at least
+                values[worker, run] = total
+        found: dict[int, list[Score]] = {}
+        for (worker, run), value in sorted(values.items()):
+            n, total, squares = known.get((worker, run), (0, 0.0, 0.0))
+            error = standard_error(n, total, squares)
+            found.setdefault(worker, []).append(Score(run, value, error, n))
+        return found
+
+    def places(self, workers: Sequence[int]) -> Places:
+        """Return by worker where they answered, in the order of time."""
+        answered = Q(
+            responses__state=Response.State.SUBMITTED, responses__status=Response.Status.TEXT
+        )
+        rows = (
+            Submission.objects.filter(worker__in=workers, version__in=self.versions)
+            .annotate(at=WHEN, n=Count("responses", filter=answered))
+            .order_by("at", "pk")
+            .values_list(
+                *("worker_id", "version_id", "version__number", "at", "n"),
+                *("version__question_set__public_id", "version__question_set__name"),
+            )
+        )
+        found: dict[int, list[Place]] = {}
+        for worker, *place in rows:
+            found.setdefault(worker, []).append(Place(*place))
+        return found
+
+    def _answers(self) -> QuerySet[Response]:
+        return Response.objects.filter(
+            submission__version__in=self.versions,
+            state=Response.State.SUBMITTED,
+            status=Response.Status.TEXT,
+        )
+
+    def _scores(self) -> QuerySet[WorkerGrade]:
+        return WorkerGrade.objects.filter(
+            run__in=self.counted.comparable, leave_one_out__isnull=False
+        )
+
+    def notes(self) -> QuerySet[WorkerNote]:
+        """Return the notes that the user may read."""
+        return WorkerNote.objects.visible_to(self.user)
+
+    def named(self) -> QuerySet[Any, Any]:
+        """Return who is named by which alarm about people that is evidence, in runs that count.
+
+        One that a remedy answered was acted upon: it is not counted anew, run after run.
+        """
+        settled = Alarm.objects.filter(NO_EVIDENCE, run__in=list(self.counted.runs))
+        return self.ever_named().exclude(alarm__in=settled.values("pk"))
+
+    def ever_named(self) -> QuerySet[Any, Any]:
+        """Return the same with the answered alarms, which stand in a worker's history."""
+        return Alarm.workers.through.objects.filter(
+            alarm__run__in=list(self.counted.runs),
+            alarm__severity=Alarm.Severity.ALARM,
+            alarm__kind__in=sorted(OF_PEOPLE),
+        ).exclude(alarm__state=Alarm.State.DISMISSED)
+
+    def _excluded(self, workers: Sequence[int] | None = None) -> dict[int, set[int]]:
+        """Return by worker the runs that left out their vote, by one query at most."""
+        runs = {run.version: run for run in self.counted.runs.values() if run.excluded}
+        if not runs:
+            return {}
+        rows = Submission.objects.filter(version__in=list(runs))
+        rows = rows if workers is None else rows.filter(worker__in=workers)
+        found: dict[int, set[int]] = {}
+        ids = {version: set(run.excluded) for version, run in runs.items()}
+        columns = ("version_id", "worker_id", "worker__external_id", "worker__public_id")
+        for version, worker, name, public_id in rows.values_list(*columns).iterator():
+            if name in ids[version] or str(public_id) in ids[version]:
+                found.setdefault(worker, set()).add(runs[version].key)
+        return found
+
+
+def standard_error(n: int, total: float, squares: float) -> float | None:
+    """Return the standard error of a mean by the sums of its numbers; None below 2 of them."""
+    if n < 2:
+        return None
+    variance = max(0.0, (squares - total * total / n) / (n - 1))
+    return float((variance / n) ** 0.5)
+
+
+def mean_of(scores: Sequence[Score]) -> Estimate:
+    """Return the mean of the scores of some sets, each counted once, with its interval."""
+    nan = float("nan")
+    found = strata_mean(
+        [score.value for score in scores],
+        [nan if score.error is None else score.error for score in scores],
+        [score.n for score in scores],
+    )
+    return Estimate(found.mean, found.low, found.high)
+
+
+def _one(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
+    """Return the expression for one number of a worker, 0 where there are no rows."""
+    counted = rows.order_by().values(path).annotate(value=value).values("value")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -1,0 +1,151 @@
+"""Workers across question sets: the list, one of them, and notes."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST
+
+from annotations.models import Worker
+from annotations.models.notes import may_note
+from annotations.web.downloads import build_attachment_headers
+from annotations.web.notes import check_note_rights, create_note, delete_note
+from annotations.web.scope import get_visible_or_404
+from evaluation.charts.chart import Chart
+from evaluation.charts.history import Occasion, history_chart
+from evaluation.workers.report.worker import WorkerHistory, worker_history
+from evaluation.workers.report.worker_filter import WorkerFilter
+from evaluation.workers.report.workers import Workers
+
+AXIS = "raw score (leave-one-out)"
+
+
+class NoteForm(forms.Form):
+    """What is to be remembered about a worker."""
+
+    text = forms.CharField(
+        label="New note",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Read by you, the owner of the worker's answers and who may change a question "
+        "set that the worker answered in. The worker never sees it.",
+        error_messages={"required": "Write what is to be remembered."},
+    )
+
+
+def workers(request: HttpRequest) -> HttpResponse:
+    """List the workers of all sets that the one who asks sees answers of."""
+    all_workers = Workers(request.user)
+    asked = WorkerFilter(request.GET, workers=all_workers)
+    page = all_workers.filled(asked.page(request))
+    asked.offer()
+    context = {
+        "title": "Workers",
+        "subtitle": "Everybody who answered in your question sets, over all of them.",
+        "page": page,
+        "asked": asked,
+        "heads": asked.heads(request),
+        "counted": all_workers.counted,
+    }
+    return TemplateResponse(request, "admin/workers/list.html", context)
+
+
+def worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+    """Show a worker over all sets."""
+    shown = _worker(request, worker_id)
+    return _shown(request, shown, NoteForm())
+
+
+def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+    """Send the picture of a worker's scores as SVG."""
+    shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
+    chart = chart_of(worker_history(request.user, shown))
+    if chart is None:
+        raise Http404("there is no such picture")
+    return sent(chart, f"worker-{shown.external_id}", f"Worker {shown.external_id}")
+
+
+@require_POST
+def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+    """Write down something about a worker."""
+    shown = _worker(request, worker_id)
+    check_note_rights(request, shown)
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, shown, form, status=400)
+    create_note(request, shown, form.cleaned_data["text"])
+    messages.success(request, "The note is kept.")
+    return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
+
+
+@require_POST
+def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpResponse:
+    """Take back a note of one's own."""
+    shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
+    delete_note(request, shown, note_id)
+    messages.success(request, "The note is gone.")
+    return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
+
+
+def sent(chart: Chart, name: str, caption: str) -> HttpResponse:
+    """Return a picture as a file to take away."""
+    return HttpResponse(
+        chart.standalone([caption]),
+        content_type="image/svg+xml",
+        headers=build_attachment_headers(f"{named_after(name)}.svg"),
+    )
+
+
+def named_after(name: str) -> str:
+    """Return a name as a part of a file's name: letters, digits and dashes."""
+    return slugify(name, allow_unicode=False) or "history"
+
+
+def chart_of(history: WorkerHistory) -> Chart | None:
+    """Return the picture of the scores; None below two of them."""
+    occasions = [
+        Occasion(
+            entry.set_name,
+            f"{entry.when:%-d %b %Y}",
+            entry.score,
+            weak=not (entry.on_scale and entry.supported),
+            link=(
+                entry.run
+                and reverse("admin:results-worker", args=[entry.run, history.worker.worker])
+            )
+            or "",
+        )
+        for entry in history.sets
+        if entry.score.value is not None
+    ]
+    if len(occasions) < 2:
+        return None
+    return history_chart(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
+
+
+def _worker(request: HttpRequest, worker_id: UUID) -> Any:
+    """Return a worker with `may_change`; who may change one, the owner, may delete it as well."""
+    return get_visible_or_404(request, Worker.objects.with_right_to_change(request.user), worker_id)
+
+
+def _shown(request: HttpRequest, worker: Any, form: NoteForm, status: int = 200) -> HttpResponse:
+    history = worker_history(request.user, worker)
+    context: dict[str, Any] = {
+        "title": f"Worker {worker.external_id}",
+        "subtitle": f"Panel {worker.panel}" if worker.panel else "",
+        "breadcrumbs": [("Workers", reverse("admin:workers"))],
+        "worker": worker,
+        "may_erase": worker.erased_at is None and worker.may_change,
+        "history": history,
+        "chart": chart_of(history),
+        "form": form if may_note(request.user, worker, may_change=worker.may_change) else None,
+    }
+    return TemplateResponse(request, "admin/workers/worker.html", context, status=status)

@@ -1,0 +1,102 @@
+"""Make, list and use invitation links."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from knox.crypto import hash_token
+
+from annotations.models import QuestionSet, Share
+from crowdgrade.models.invitation_links import VALID_FOR, InvitationLink
+
+Role = InvitationLink.Role
+REFUSALS: Final = {
+    "used": "This link was used before.",
+    "expired": "This link has expired.",
+    "owner": "You own this question set.",
+    "editor": "You edit this question set as a member of its team.",
+    "requester": "Your account can make question sets already.",
+}
+"""Sentence by the code of an `InvitationError`."""
+
+
+class InvitationError(ValueError):
+    """A link that a person cannot use; `code` is a key of `REFUSALS`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(REFUSALS[code])
+        self.code = code
+
+
+def create_link(
+    maker_id: int, role: str, note: str = "", question_set: QuestionSet | None = None
+) -> tuple[InvitationLink, str]:
+    """Return a new link and its token, of which only a hash is stored."""
+    token = secrets.token_urlsafe(32)
+    link = InvitationLink.objects.create(
+        token_hash=hash_token(token),
+        question_set=question_set,
+        role=role,
+        note=note,
+        created_by_id=maker_id,
+        expires_at=timezone.now() + VALID_FOR,
+    )
+    return link, token
+
+
+def find_link(token: str) -> InvitationLink | None:
+    """Return the link of a token; None for an unknown one."""
+    rows = InvitationLink.objects.select_related("question_set", "created_by")
+    return rows.filter(token_hash=hash_token(token)).first()
+
+
+def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
+    """Return the links of a question set, or those for requesters, newest first."""
+    rows = InvitationLink.objects.filter(question_set=question_set)
+    return rows.select_related("used_by").order_by("-pk")
+
+
+@transaction.atomic
+def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
+    """Give the person what the link offers, mark it as used, and return the account.
+
+    `find_user` returns the account, which it may create; it is called once the link is known to be
+    open, and what it created is undone where the account cannot use the link. Raises
+    `InvitationError`.
+    """
+    # The second of two requests with the same link waits here and then finds it used.
+    locked = InvitationLink.objects.select_for_update().get(pk=link.pk)
+    if locked.state != "open":
+        raise InvitationError(locked.state)
+    user = find_user()
+    if link.question_set is None:
+        _make_requester(user)
+    else:
+        _share(link.question_set, user, locked.role)
+    locked.used_at, locked.used_by = timezone.now(), user
+    locked.save(update_fields=["used_at", "used_by"])
+    return user
+
+
+def _make_requester(user: User) -> None:
+    """Make a user a requester; raises `InvitationError` if they are one."""
+    if user.is_staff:
+        raise InvitationError("requester")
+    user.is_staff = True
+    user.save(update_fields=["is_staff"])
+
+
+def _share(question_set: QuestionSet, user: User, role: str) -> None:
+    """Share a set; raises `InvitationError` for its owner and for members of its team."""
+    if user.pk == question_set.owner_id:
+        raise InvitationError("owner")
+    if QuestionSet.objects.filter(pk=question_set.pk).editable_by(user).exists():
+        raise InvitationError("editor")
+    values = {"role": role, "pending": False}
+    Share.objects.update_or_create(question_set=question_set, user=user, defaults=values)

@@ -1,0 +1,20 @@
+"""Addresses of invitation links; the admin site puts them behind its login, but for `join`."""
+
+from django.urls import path
+
+from crowdgrade.invitation_links import views
+
+SET = "question-sets/<uuid:set_id>/sharing/links/"
+
+urlpatterns = [
+    path(SET, views.manage_set_links, name="invitation-links"),
+    path(
+        f"{SET}<uuid:link_id>/withdraw/", views.withdraw_set_link, name="invitation-link-withdraw"
+    ),
+    path("requester-links/", views.manage_requester_links, name="requester-links"),
+    path(
+        "requester-links/<uuid:requester_link_id>/withdraw/",
+        views.withdraw_requester_link,
+        name="requester-link-withdraw",
+    ),
+]

@@ -1,0 +1,192 @@
+"""Pages of invitation links: make and withdraw them, and join by one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from annotations.models import QuestionSet, is_operator
+from annotations.web.pages import build_breadcrumbs
+from annotations.web.scope import get_manageable, get_user_id
+from crowdgrade.first_account import BACKEND, AccountForm
+from crowdgrade.invitation_links.links import (
+    InvitationError,
+    Role,
+    create_link,
+    find_link,
+    list_links,
+    use_link,
+)
+from crowdgrade.models.invitation_links import VALID_FOR, InvitationLink
+
+MAX_LINKS_SHOWN = 100
+OFFERS = {
+    Role.VIEWER: "see everything of the question set",
+    Role.EXPERT: "judge answers of the question set without knowing whose they are",
+    Role.REQUESTER: "make question sets of your own",
+}
+"""What the person who joins may do, by role; the name of a question set follows."""
+
+
+class LinkForm(forms.Form):
+    """Role and note of a new link."""
+
+    role = forms.ChoiceField(label="Role", choices=[])
+    note = forms.CharField(
+        label="Note",
+        max_length=120,
+        required=False,
+        help_text="For you: who gets the link. The person does not see it.",
+    )
+
+    def __init__(self, question_set: QuestionSet | None, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        choices = [
+            (Role.VIEWER, "viewer: sees everything, changes nothing"),
+            (Role.EXPERT, "expert: judges answers without knowing whose they are"),
+        ]
+        requester = [(Role.REQUESTER, "requester: makes question sets")]
+        field = self.fields["role"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = requester if question_set is None else choices
+
+
+@never_cache
+def manage_set_links(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """List the links of a question set; POST creates one. For its owner and operators."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    return _show_links(request, question_set)
+
+
+@never_cache
+def manage_requester_links(request: HttpRequest) -> HttpResponse:
+    """List the links for requesters; POST creates one. For operators."""
+    _require_operator(request)
+    return _show_links(request, None)
+
+
+@require_POST
+def withdraw_set_link(request: HttpRequest, set_id: UUID, link_id: UUID) -> HttpResponse:
+    """Delete an open link of a question set."""
+    question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
+    _withdraw(request, question_set, link_id)
+    return redirect("admin:invitation-links", question_set.public_id)
+
+
+@require_POST
+def withdraw_requester_link(request: HttpRequest, requester_link_id: UUID) -> HttpResponse:
+    """Delete an open link for a requester."""
+    _require_operator(request)
+    _withdraw(request, None, requester_link_id)
+    return redirect("admin:requester-links")
+
+
+@never_cache
+@sensitive_post_parameters()
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what a link offers; POST joins with the signed-in account, or with a new one."""
+    link = find_link(token)
+    if link is None:
+        return TemplateResponse(request, "admin/invitation_links/unknown.html", status=404)
+    is_known = request.user.is_authenticated
+    is_sent = request.method == "POST" and link.state == "open"
+    form = AccountForm(request.POST if is_sent and not is_known else None)
+    refused = "" if link.state == "open" else link.state
+    if is_sent and (is_known or form.is_valid()):
+        try:
+            user = use_link(link, partial(_find_account, request, form))
+        except InvitationError as error:
+            refused = error.code
+        else:
+            return _enter(request, link, user, is_known=is_known)
+    context = {
+        "title": "You are invited",
+        "link": link,
+        "offer": OFFERS[Role(link.role)],
+        "form": form,
+        "is_known": is_known,
+        "refused": refused,
+        "reason": str(InvitationError(refused)) if refused else "",
+        "sign_in": f"{reverse('admin:login')}?next={request.path}",
+    }
+    # Gone (410) for a used or expired link, 409 if only this account cannot use it.
+    status = 410 if link.state != "open" else 409 if refused else 400 if form.errors else 200
+    return TemplateResponse(request, "admin/invitation_links/join.html", context, status=status)
+
+
+def _find_account(request: HttpRequest, form: AccountForm) -> User:
+    """Return the account that is signed in, else the new one of a valid form."""
+    account: Any = request.user if request.user.is_authenticated else form.save()
+    return account
+
+
+def _enter(
+    request: HttpRequest, link: InvitationLink, user: User, *, is_known: bool
+) -> HttpResponse:
+    """Sign a new account in; redirect to the question set, or to the overview."""
+    if not is_known:
+        login(request, user, BACKEND)
+    messages.success(request, "You have joined.", "joined")
+    if link.question_set is None:
+        return redirect("admin:index")
+    return redirect("admin:question-set", link.question_set.public_id)
+
+
+def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpResponse:
+    """Render the page of links; POST creates one and shows its address this once."""
+    form = LinkForm(question_set, request.POST or None)
+    address = ""
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        _, token = create_link(get_user_id(request), values["role"], values["note"], question_set)
+        address = request.build_absolute_uri(reverse("admin:join", args=[token]))
+        form = LinkForm(question_set)
+    links = list(list_links(question_set)[: MAX_LINKS_SHOWN + 1])
+    if question_set is None:
+        trail = [("Users", reverse("admin:auth_user_changelist"))]
+    else:
+        sharing = reverse("admin:sharing", args=[question_set.public_id])
+        trail = [*build_breadcrumbs(question_set), ("Sharing", sharing)]
+    context = {
+        "title": "Invite by link",
+        "subtitle": "Each link is for one person, who needs no account yet. It is valid for "
+        f"{VALID_FOR.days} days.",
+        "breadcrumbs": trail,
+        "question_set": question_set,
+        "form": form,
+        "address": address,
+        "links": links[:MAX_LINKS_SHOWN],
+        "has_more": len(links) > MAX_LINKS_SHOWN,
+    }
+    status = 400 if form.errors else 200
+    return TemplateResponse(request, "admin/invitation_links/links.html", context, status=status)
+
+
+def _withdraw(request: HttpRequest, question_set: QuestionSet | None, link_id: UUID) -> None:
+    """Delete an open link; one that was used meanwhile stays in the list. Raises Http404."""
+    link = get_object_or_404(list_links(question_set), public_id=link_id)
+    n_deleted, _ = InvitationLink.objects.filter(pk=link.pk, used_at=None).delete()
+    if n_deleted:
+        messages.success(request, "The link does not work any more.", "link_withdrawn")
+    else:
+        messages.error(request, "This link was used before, so it stays.", "link_used")
+
+
+def _require_operator(request: HttpRequest) -> None:
+    """Raise PermissionDenied unless the user is an operator."""
+    if not is_operator(request.user):
+        raise PermissionDenied("Only operators invite requesters.")

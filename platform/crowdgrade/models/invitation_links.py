@@ -1,0 +1,66 @@
+"""Invitation links: each lets one person join, with an account that exists or a new one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotations.models import QuestionSet, Share, new_public_id
+
+VALID_FOR = timedelta(days=14)
+
+
+class InvitationLink(models.Model):
+    """A link that one person may use once, known by the SHA-512 of its token only.
+
+    `note` reminds its maker of the recipient. A link of a question set gives a share with `role`. A
+    link without a question set makes a requester; only operators make such links. A withdrawn link
+    is deleted.
+    """
+
+    class Role(models.TextChoices):
+        """What the person may do after joining."""
+
+        VIEWER = Share.Role.VIEWER.value, "viewer"
+        EXPERT = Share.Role.EXPERT.value, "expert"
+        REQUESTER = "requester", "requester"
+
+    public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)
+    token_hash = models.CharField(max_length=128, unique=True)
+    question_set = models.ForeignKey(
+        QuestionSet, on_delete=models.CASCADE, null=True, related_name="invitation_links"
+    )
+    role = models.CharField(max_length=9, choices=Role.choices)
+    note = models.CharField(max_length=120, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitation_links"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(question_set=None, role="requester")
+                | Q(question_set__isnull=False, role__in=["viewer", "expert"]),
+                name="invitation_link_role_fits",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role}, {self.note or 'no note'}"
+
+    @property
+    def state(self) -> str:
+        """Return `used`, `expired` or `open`."""
+        if self.used_at is not None:
+            return "used"
+        return "expired" if self.expires_at <= timezone.now() else "open"

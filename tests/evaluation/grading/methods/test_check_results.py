@@ -1,0 +1,39 @@
+"""Four results of a check, and the number that a check without a result needs."""
+
+import pytest
+
+from evaluation.grading.alarms.messages import UNITS, needs
+from evaluation.grading.methods.check_results import NEEDED, NOT_APPLICABLE, check_result, needed
+from evaluation.words.reasons import WHY_UNCHECKED
+
+
+@pytest.mark.parametrize(
+    ("statistic", "rings", "reason", "result"),
+    [
+        (0.2, False, None, "good"),
+        (0.9, True, None, "problem"),
+        (None, False, "no_pair_shares_10_questions", "not_enough_data"),
+        (None, False, "no_draws", "not_applicable"),
+        (None, False, "a_reason_of_a_newer_version", "not_enough_data"),
+    ],
+)
+def test_a_check_has_one_of_four_results(statistic, rings, reason, result):
+    assert check_result(statistic, rings, reason) == result
+
+
+def test_the_number_that_is_needed_is_that_of_the_check():
+    assert needed("copies", "no_pair_shares_10_questions") == 10
+    assert needed("leverage", "too_few_ranked_workers") == 9
+    assert needed("grader_disagreement", "too_few_ranked_workers") == 8
+    assert needed("unstable_ranking", "no_draws") is None
+    assert needed("copies", None) is None
+
+
+def test_every_reason_has_a_number_or_does_not_apply():
+    numbered = {reason if isinstance(reason, str) else reason[1] for reason in NEEDED}
+    assert numbered | NOT_APPLICABLE == WHY_UNCHECKED.keys()
+    assert not numbered & NOT_APPLICABLE
+    assert numbered == UNITS.keys()
+    for reason in NEEDED:
+        check, code = reason if isinstance(reason, tuple) else ("copies", reason)
+        assert str(NEEDED[reason]) in needs(check, code)

@@ -1,0 +1,33 @@
+"""Why a remedy has no meaning for a crowd, in the words of each door."""
+
+import numpy as np
+import pytest
+
+from evaluation.consensus.methods.electorate import EVERYBODY, RemedyError
+from evaluation.grading.remedies.methods.units import units_of
+from evaluation.options import API, SITE, TERMINAL
+from evaluation.words.message import Message
+
+
+def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():
+    with pytest.raises(RemedyError) as error:
+        EVERYBODY.with_cap(0.1, 3)
+    # 1/3 is .33333..., and the next number of four digits above it .3334.
+    assert (error.value.code, error.value.values) == (
+        "cap_too_low",
+        {"cap": 0.1, "voters": 3, "lowest": 0.3334},
+    )
+
+
+def test_groups_that_leave_too_few_workers_are_told_with_the_option_as_the_door_calls_it():
+    workers, questions = np.arange(4), np.zeros(4, dtype=int)
+    with pytest.raises(RemedyError) as error:
+        units_of(np.eye(4), workers, questions, 4, groups=[np.array([0, 1])])
+    message = Message(error.value.code, error.value.values)
+    assert message == Message("few_outside_groups", {"outside": 2, "fewest": 3})
+    for door, option in (
+        (TERMINAL, "--collapse-copies"),
+        (SITE, "“Collapse copies”"),
+        (API, "collapse_copies"),
+    ):
+        assert option in door.said(message)

@@ -1,0 +1,89 @@
+"""One number of workers and answers on every page of a run that leaves workers out."""
+
+import pytest
+
+from annotations.models import Response, Worker
+from evaluation.experts.report.audit import audit_report
+from evaluation.grading.results.report.consensus import consensus_report
+from evaluation.grading.results.report.heat_map import heat_block
+from evaluation.grading.results.report.models import models_report
+from evaluation.grading.results.report.run import run_report
+from evaluation.kinds import kind_of
+from evaluation.models import WorkerGrade
+from evaluation.sample_size.options import PlanTargets
+from evaluation.sample_size.report import build_run_plan
+from evaluation.trust.report import trust_report
+from evaluation.trust.report.decision import decision
+from evaluation.trust.report.summary import summary_report
+from tests.evaluation.grading.results import world
+
+pytestmark = pytest.mark.django_db
+
+EXCLUDED = ("w002", "w003")
+
+
+@pytest.fixture
+def run():
+    """9 workers with 10 answers each, of whom the run left 2 out: 7 and 70 remain."""
+    run = world.finished(n_workers=9, n_questions=10)
+    run.parameters = {"exclude_workers": list(EXCLUDED)}
+    run.summary = {**run.summary, "counts": {"workers": 9, "answers": 90, "questions": 10}}
+    run.save()
+    WorkerGrade.objects.filter(run=run, worker__external_id__in=EXCLUDED).update(
+        grade=None, grade_low=None, grade_high=None, weight=0, rank=None, rank_low=None,
+        rank_high=None,
+    )  # fmt: skip
+    return run
+
+
+def test_every_page_counts_the_same_people(run):
+    found = decision(run)
+    assert (found.n_workers, found.n_left_out) == (7, 2)
+    report = run_report(run)
+    assert (report.n_workers, report.n_excluded) == (7, 2)
+    assert (report.counts["workers"], report.counts["answers"]) == (7, 70)
+    assert kind_of(run).counts_of(run)["workers"] == 7
+    assert summary_report(run).counts == report.counts
+    # The worst worker of this world has too few answers to be compared with.
+    assert report.n_supported == models_report(run).crowd.n == 6
+    facts = {fact.name: fact.values for fact in trust_report(run).facts}
+    assert (facts["workers"]["workers"], facts["support"]["all"]) == (7, 7)
+    assert heat_block(run).n_workers == 7
+    widths = build_run_plan(run, PlanTargets()).plan.workers
+    assert widths is not None
+    assert widths.scores == 6
+
+
+def test_the_data_sheet_and_its_rows_leave_them_out(run):
+    report = consensus_report(run)
+    assert (report.datasheet.n_workers, report.datasheet.n_answers) == (7, 70)
+    # Of the 7 all but the worst have enough answers.
+    assert [row.n_supported for row in report.rows()] == [6] * 10
+
+
+def test_experts_are_asked_about_the_answers_that_count(run):
+    assert audit_report(run).n_answers == 70
+
+
+def test_answers_left_empty_by_the_excluded_are_not_counted(run):
+    run.summary["counts"]["empty_answers"] = 3
+    run.save()
+    out = Worker.objects.get(external_id="w002")
+    left_empty = Response.objects.filter(submission__worker=out)[:2]
+    for one in left_empty:
+        Response.objects.filter(pk=one.pk).update(status="empty", text="")
+    assert run_report(run).counts["empty_answers"] == 1  # of 3
+
+
+def test_who_is_named_by_the_public_id_is_left_out_as_well(run):
+    ids = [str(one.public_id) for one in Worker.objects.filter(external_id__in=EXCLUDED)]
+    run.parameters = {"exclude_workers": ids}
+    run.save()
+    assert run_report(run).counts["workers"] == 7
+
+
+def test_a_run_without_exclusions_counts_everybody(run):
+    run.parameters = {}
+    run.save()
+    report = run_report(run)
+    assert (report.counts["workers"], report.n_workers, report.n_excluded) == (9, 9, 0)

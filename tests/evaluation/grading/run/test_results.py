@@ -1,0 +1,243 @@
+"""Rows of the tables: numbers where they are defined, and for every empty cell its reason."""
+
+import numpy as np
+import pytest
+
+from annotations.exchange import AnswerStatus
+from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.grading import crowd
+from evaluation.grading.crowd import Undefined
+from evaluation.grading.run.grading import grade_answers
+from evaluation.grading.run.results import left_out_means, rank_bounds
+
+WORDS = ["red", "green", "blue", "black", "white", "brown", "grey", "pink"]
+TEXT, EMPTY = AnswerStatus.TEXT, AnswerStatus.EMPTY
+FOUR = ("ada", "ben", "cy", "dan")
+
+
+def answers():
+    """Four on five questions; one on one; one who says nothing; one on a question of his own."""
+    rows = [
+        (worker, f"q{q}", " ".join([f"river q{q}", *WORDS[:number], WORDS[number * q % 8]]))
+        for number, worker in enumerate(FOUR)
+        for q in range(1, 6)
+    ]
+    rows += [("one", "q1", "river q1"), ("mute", "q1", ""), ("alone", "only", "by myself")]
+    rows.append(("mute", "nobody", ""))
+    return Answers.of((key, *row, False) for key, row in enumerate(rows))
+
+
+def spoken():
+    rows = [("good", f"q{q}", f"river q{q} red", TEXT) for q in range(1, 6)]
+    rows += [
+        ("good", "unasked", "red", TEXT),
+        ("bad", "q1", "", AnswerStatus.ERROR),
+        ("bad", "q2", "", AnswerStatus.REFUSED),
+        ("bad", "q3", "river q3 blue", TEXT),
+        *(("silent", f"q{q}", "", EMPTY) for q in (1, 2)),
+    ]
+    return ModelAnswers.of((key, *row, 0) for key, row in enumerate(rows))
+
+
+def graded(given=None, models=None, **parameters):
+    parameters = AqerParameters(embedder="bow", **{"bootstrap": 0, **parameters})
+    return grade_answers(choose(parameters, given or answers(), models or spoken()))
+
+
+def reasons(of, table):
+    """Why cells of a table are empty: the rows by column and reason, each counted."""
+    found = {}
+    for entry in of.undefined.as_list():
+        if entry["file"] == f"{table}.csv":
+            assert entry["count"] == len(entry["rows"])
+            found.setdefault(entry["column"], {})[entry["reason"]] = entry["rows"]
+    return found
+
+
+NUMBERS = ("grade", "raw", "raw_low", "raw_high", "grade_low", "grade_high", "weight")
+INTERVALS = ("raw_low", "raw_high", "grade_low", "grade_high")
+
+
+@pytest.mark.parametrize(
+    ("draws", "why", "without"),
+    [
+        (0, "no_draws", [*FOUR, "one", "alone"]),
+        (4, "fewer_than_2_questions", ["one", "alone"]),
+    ],
+)
+def test_every_worker_has_a_row_and_every_empty_cell_its_reason(draws, why, without):
+    grading = graded(bootstrap=draws)
+    of = grading.results()
+    rows = {row.worker: row for row in of.workers()}
+    assert list(rows) == [*FOUR, "one", "mute", "alone"]
+    aqer = grading.graded.aqer
+    for at, worker in enumerate(aqer.workers_.tolist()):
+        row = rows[worker]
+        assert (row.grade, row.raw, row.weight) == (
+            aqer.grades_[at], aqer.raw_[at], aqer.weights_[at],
+        )  # fmt: skip
+        assert row.n_answers == aqer.n_answers_[at]
+    assert [rows[worker].support for worker in rows] == ["ok"] * 4 + ["too_few"] * 3
+    assert sorted(rows[worker].rank for worker in FOUR) == [1, 2, 3, 4]
+    assert rows["mute"] == ("mute", *(None,) * 7, 0, "too_few", None)
+    silent = {column: {"no_answers": ["mute"]} for column in (*NUMBERS, "rank")}
+    wanted = {
+        **silent,
+        **{column: {why: without, "no_answers": ["mute"]} for column in INTERVALS},
+        "rank": {"too_few": ["one", "alone"], "no_answers": ["mute"]},
+    }
+    assert reasons(of, "workers") == wanted
+
+
+def test_every_answer_has_a_row_with_the_scores_of_its_own():
+    grading = graded()
+    of = grading.results()
+    rows = list(of.answers())
+    given = grading.given.given
+    assert [row[:2] for row in rows] == list(zip(given.workers, given.questions, strict=True))
+    scores = [row.score for row in rows if row.worker != "mute"]
+    assert scores == grading.graded.aqer.scores_.tolist()
+    assert (rows[-2].score, rows[-2].score_leave_one_out) == (pytest.approx(1.0), None)
+    empty = [["mute", "q1"], ["mute", "nobody"]]
+    assert reasons(of, "answers") == {
+        "score": {"empty": empty},
+        "score_leave_one_out": {
+            "empty": empty,
+            "only_answer_to_its_question": [["alone", "only"]],
+        },
+    }
+
+
+def test_every_question_has_a_row_also_one_that_nobody_answered():
+    grading = graded()
+    of = grading.results()
+    rows = {row.question: row for row in of.exemplars()}
+    assert [(name, row.n_answers) for name, row in rows.items()] == [
+        ("q1", 5), ("q2", 4), ("q3", 4), ("q4", 4), ("q5", 4), ("only", 1), ("nobody", 0),
+    ]  # fmt: skip
+    for name, row in rows.items():
+        if name != "nobody":
+            assert grading.given.answered.questions[row.nearest] == name
+    assert rows["only"].dispersion == pytest.approx(0)
+    assert rows["nobody"] == ("nobody", 0, None, None)
+    assert reasons(of, "exemplars") == {
+        column: {"no_answers": ["nobody"]}
+        for column in ("nearest_worker", "nearest_answer", "dispersion")
+    }
+
+
+@pytest.mark.parametrize("draws", [0, 4])
+def test_every_model_has_a_row_and_every_empty_cell_its_reason(draws):
+    of = graded(bootstrap=draws).results()
+    rows = {row.model: row for row in of.model_scores()}
+    assert [(name, row.n, row.n_answered) for name, row in rows.items()] == [
+        ("good", 5, 5), ("bad", 2, 1), ("silent", 2, 0),
+    ]  # fmt: skip
+    # What a model does not say counts nothing: of two answers one is worth its score.
+    assert rows["bad"].score == pytest.approx(rows["bad"].score_answered / 2)
+    assert (rows["silent"].score, rows["silent"].score_answered) == (0.0, None)
+    assert (rows["good"].rank, rows["bad"].rank) == (1, None)
+    # Better than all on its questions but "alone", who answered none of them.
+    assert rows["good"].percentile == 100.0
+    wanted = {
+        "percentile": {"missing_answers": ["bad"], "no_text_answers": ["silent"]},
+        "rank": {"missing_answers": ["bad"]},
+        "score_answered": {"no_text_answers": ["silent"]},
+    }
+    if not draws:
+        everybody = {"no_draws": ["good", "bad", "silent"]}
+        wanted |= {"score_low": everybody, "score_high": everybody}
+    else:
+        for row in rows.values():
+            assert row.score_low <= row.score_high
+    assert reasons(of, "models") == wanted
+
+
+def test_an_answer_of_a_model_without_a_score_says_what_came_instead():
+    of = graded().results()
+    told = [(row.model, row.question, row.score, row.reason) for row in of.model_answers()]
+    assert all(score is not None for _, _, score, _ in told[:5])
+    assert [reason for *_, reason in told[:5]] == [None] * 5
+    assert told[5:8] == [
+        ("good", "unasked", None, "no_exemplar"),
+        ("bad", "q1", None, "error"),
+        ("bad", "q2", 0.0, "refused"),
+    ]
+    assert told[8][3] is None
+    assert told[9:] == [("silent", "q1", 0.0, "empty"), ("silent", "q2", 0.0, "empty")]
+    assert reasons(of, "model_answers") == {
+        "score": {"no_exemplar": [["good", "unasked"]], "error": [["bad", "q1"]]}
+    }
+
+
+def test_without_models_there_are_no_rows_of_theirs():
+    of = grade_answers(choose(AqerParameters(embedder="bow", bootstrap=0), answers())).results()
+    assert list(of.model_scores()) == list(of.model_answers()) == []
+
+
+def test_two_workers_are_not_graded_and_every_cell_says_so():
+    rows = [("ada", "q1", "red"), ("ben", "q1", "green"), ("ada", "q2", "red"), ("ben", "q2", "b")]
+    few = Answers.of((key, worker, q, f"{text} river", False) for key, (worker, q, text) in
+                     enumerate(rows))  # fmt: skip
+    models = ModelAnswers.of([(0, "m", "q1", "red river", TEXT, 0)])
+    of = graded(few, models, bootstrap=4).results()
+    (ada, ben), (model,) = of.workers(), of.model_scores()
+    assert (ada.grade, ada.weight, ada.rank, ben.rank) == (None, None, None, None)
+    assert ada.raw is not None
+    fewer = {"fewer_than_3_workers": ["ada", "ben"]}
+    of_workers = reasons(of, "workers")
+    assert of_workers["grade"] == of_workers["weight"] == of_workers["rank"] == fewer
+    assert of_workers["grade_low"] == of_workers["grade_high"]
+    assert model.score is not None
+    of_models = reasons(of, "models")
+    assert of_models["percentile"] == {"fewer_than_3_workers": ["m"]}
+    assert of_models["score_low"] == of_models["score_high"]
+
+
+def test_whoever_shares_no_question_has_no_raw_score_under_leave_one_out():
+    of = graded(leave_one_out=True).results()
+    rows = {row.worker: row for row in of.workers()}
+    assert (rows["alone"].raw, rows["alone"].grade, rows["alone"].weight) == (None, None, 0.0)
+    found = reasons(of, "workers")
+    assert found["raw"] == {"no_shared_question": ["alone"], "no_answers": ["mute"]}
+    assert found["grade"] == {"no_shared_question": ["alone"], "no_answers": ["mute"]}
+
+
+def test_empty_cells_are_counted_all_and_named_up_to_a_thousand(monkeypatch):
+    monkeypatch.setattr(crowd, "NAMED", 2)
+    cells = Undefined()
+    for row in ("a", "b", "c"):
+        assert cells.value(float("nan"), "t.csv", "x", row, "why") is None
+    assert cells.value(0.0, "t.csv", "x", "d", "why") == 0.0
+    assert type(cells.value(np.float64(2), "t.csv", "x", "e", "why")) is float
+    cells.note("t.csv", "x", "f", "else")
+    cells.note("t.csv", "y", "g", "why")
+    assert cells.as_list() == [
+        {"file": "t.csv", "column": "x", "reason": "why", "count": 3, "rows": ["a", "b"]},
+        {"file": "t.csv", "column": "x", "reason": "else", "count": 1, "rows": ["f"]},
+        {"file": "t.csv", "column": "y", "reason": "why", "count": 1, "rows": ["g"]},
+    ]
+
+
+def test_bounds_of_ranks_are_those_of_the_workers_that_have_one():
+    grading = graded(bootstrap=20)
+    aqer = grading.graded.aqer
+    found = rank_bounds(aqer)
+    assert list(found) == list(FOUR)
+    for at, worker in enumerate(FOUR):
+        assert found[worker] == (aqer.rank_low_[at], aqer.rank_high_[at])
+        assert all(type(bound) is int for bound in found[worker])
+    assert rank_bounds(graded().graded.aqer) == {}
+
+
+def test_a_left_out_mean_is_that_of_a_workers_answers_with_a_score():
+    grading = graded()
+    aqer, given = grading.graded.aqer, grading.given.answered
+    found = left_out_means(aqer, given.workers)
+    scores = aqer.leave_one_out_scores_
+    for worker in (*FOUR, "one"):
+        mine = [s for s, w in zip(scores, given.workers, strict=True) if w == worker]
+        assert found[worker] == pytest.approx(sum(mine) / len(mine))
+    assert "alone" not in found
+    assert len(found) == 5

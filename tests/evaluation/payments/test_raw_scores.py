@@ -1,0 +1,44 @@
+"""Raw scores at the desk have the interval over a worker's answers."""
+
+import pytest
+
+from evaluation.models import AnswerScore
+from evaluation.raw_scores import RawScore, Spread, run_of, scores_of, spread_of
+from tests.evaluation.grading.results.world import finished
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_interval_is_that_of_the_mean_over_the_answers():
+    # Six answers with leave-one-out scores .5 .6 .5 .6 .5 .6: sd = .0548,
+    # standard error .0548 / sqrt(6) = .02236, t with 5 degrees of freedom 2.5706: +- .0575.
+    run = finished()
+    worker = run.worker_grades.get(rank=2).worker
+    mine = AnswerScore.objects.filter(run=run, response__submission__worker=worker)
+    for number, one in enumerate(mine.order_by("pk")):
+        AnswerScore.objects.filter(pk=one.pk).update(score_leave_one_out=0.5 + 0.1 * (number % 2))
+    run.worker_grades.filter(worker=worker).update(leave_one_out=0.55)
+    one = scores_of(run, [worker.pk])[worker.pk]
+    assert (one.value, one.n_answers, one.supported) == (0.55, 6, True)
+    assert (one.low, one.high) == pytest.approx((0.55 - 0.0575, 0.55 + 0.0575), abs=1e-4)
+
+
+def test_without_a_run_there_are_no_scores_and_an_empty_one_asks_for_nobody():
+    run = finished()
+    assert run_of(run.version) == run
+    assert scores_of(None) == {}
+    assert scores_of(run, []) == {}
+
+
+def test_how_scores_lie_is_told_of_those_with_answers_enough():
+    # Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say: of four,
+    # two have .5875 or more, and one, the least number that is a fifth, has .65.
+    found = spread_of(scores_of(finished(5)))
+    assert found == Spread(4, *(pytest.approx(one) for one in (0.4625, 0.5875, 0.65, 0.65)))
+
+
+def test_of_ten_people_half_are_five_and_a_fifth_are_two():
+    ten = {at: RawScore(at / 10, None, None, 9, True) for at in range(1, 11)}
+    assert spread_of(ten) == Spread(10, 0.1, 0.6, 0.9, 1.0)
+    assert spread_of({1: RawScore(None, None, None, 0, True)}) is None
+    assert spread_of({}) is None

@@ -1,0 +1,254 @@
+"""The sentences of paying, each once: messages of the desk, refused rules, rules in few words."""
+
+from decimal import Decimal
+
+import pytest
+
+from evaluation.options import TERMINAL
+from evaluation.payments.messages import PAYING
+from evaluation.payments.storage.rules import SENTENCES, Rule, RuleError
+from evaluation.words.message import Message
+
+MESSAGES = [
+    (
+        "paying.no_data",
+        {"asked": 4},
+        "Handed in, and there is no answer at all.",
+    ),
+    (
+        "paying.checks",
+        {"failed": 1, "checks": 1},
+        "1 of 1 attention check was answered otherwise than asked for.",
+    ),
+    (
+        "paying.checks",
+        {"failed": 2, "checks": 3},
+        "2 of 3 attention checks were answered otherwise than asked for.",
+    ),
+    (
+        "paying.fast",
+        {"minutes": 1.0, "median": 10.0, "timed": 9},
+        "Took 1.0 min; half of the people took 10.0 min or more (9 have times). A third of that "
+        "is the line here.",
+    ),
+    (
+        "paying.empty",
+        {"empty": 3, "asked": 4},
+        "3 of 4 questions left without an answer.",
+    ),
+    (
+        "paying.same",
+        {"same": 3, "answers": 4},
+        "The same text stands in 3 of 4 answers.",
+    ),
+    (
+        "paying.no_code",
+        {},
+        "Came back to the panel without a completion code.",
+    ),
+    (
+        "paying.bad_code",
+        {"code": "XYZ"},
+        "Gave the panel the code XYZ, which is none of this study's.",
+    ),
+    (
+        "paying.withdrew",
+        {},
+        "Withdrew what they wrote: nothing is decided of it any more.",
+    ),
+    (
+        "paying.not_handed_in",
+        {},
+        "Did not hand in.",
+    ),
+    (
+        "paying.settled",
+        {"status": "returned"},
+        "The panel has settled it: returned.",
+    ),
+    (
+        "paying.part",
+        {"amount": "0.80", "currency": "GBP", "state": "planned"},
+        "A part of the pay stands there in place of the whole: 0.80 GBP, planned.",
+    ),
+    (
+        "paying.alarm",
+        {"words": "copies"},
+        "An alarm names them: copies.",
+    ),
+    (
+        "paying.lowest",
+        {},
+        "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
+    ),
+    (
+        "paying.fine",
+        {},
+        "Nothing speaks against it.",
+    ),
+    (
+        "paying.ungraded",
+        {},
+        "Not graded yet: only times, checks and empty answers were looked at.",
+    ),
+    (
+        "paying.few",
+        {"answers": 1},
+        "Only 1 answer graded: too few to say how good they are.",
+    ),
+    (
+        "paying.unfair",
+        {
+            "group": "Phone",
+            "what": "device",
+            "hit": 2,
+            "n": 12,
+            "done": "are kept",
+            "best": "computer",
+            "best_hit": 27,
+            "best_n": 27,
+            "ratio": 0.17,
+        },
+        "Phone (device): 2 of 12 are kept; computer: 27 of 27. That is 0.17 times as often. Below "
+        "0.80 (four fifths) look whether the rule itself is fair to them before it is applied.",
+    ),
+    (
+        "paying.assistive_few",
+        {"done": "are not rejected", "fewest": 10, "each_way": 5},
+        "Assistive technology: too few people to tell. It is told once 10 or more said that they "
+        "use it and 10 or more did not, and it turns out well for 5 people or more and badly for "
+        "5 people or more.",
+    ),
+    (
+        "paying.assistive_fair",
+        {"done": "are not rejected", "fewest": 10, "each_way": 5},
+        "Assistive technology: people who said that they use it and all others: of neither is the "
+        "share of those who are not rejected below four fifths of that of the other.",
+    ),
+    (
+        "paying.assistive_unfair",
+        {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": True},
+        "Assistive technology: of people who said that they use it a smaller share are not "
+        "rejected than of all others, below four fifths of it. Look whether the rule itself is "
+        "fair to them before it is applied. Numbers are not told, so that nobody can be found out "
+        "by them.",
+    ),
+    (
+        "paying.assistive_unfair",
+        {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": False},
+        "Assistive technology: of all others a smaller share are not rejected than of people who "
+        "said that they use it, below four fifths of it. Look whether the rule itself is fair to "
+        "them before it is applied. Numbers are not told, so that nobody can be found out by "
+        "them.",
+    ),
+    (
+        "paying.poor",
+        {"below": 1, "timed": 9, "least": "7.00", "currency": "GBP", "lowest": "6.00"},
+        "1 of 9 people with times earns less than 7.00 GBP an hour, bonus included: the lowest "
+        "6.00.",
+    ),
+    (
+        "paying.poor",
+        {"below": 2, "timed": 1, "least": "7.00", "currency": "GBP", "lowest": "6.00"},
+        "2 of 1 person with times earn less than 7.00 GBP an hour, bonus included: the lowest "
+        "6.00.",
+    ),
+    (
+        "paying.hourly_unknown",
+        {"least": "7.00", "currency": "", "missing": "pay"},
+        "Whether somebody earns less than 7.00 an hour is not known: nobody said what each person "
+        "is paid here, so nothing warns of it.",
+    ),
+    (
+        "paying.hourly_unknown",
+        {"least": "7.00", "currency": "GBP", "missing": "times"},
+        "Whether somebody earns less than 7.00 GBP an hour is not known: nobody said how long "
+        "anybody took here, so nothing warns of it.",
+    ),
+]
+REFUSED = [
+    (
+        "unknown_rule",
+        {"given": "best", "known": "quantile, threshold"},
+        "there is no rule 'best': quantile, threshold",
+    ),
+    (
+        "amount_range",
+        {"least": "0.01", "most": 1000},
+        "a bonus goes from 0.01 to 1,000.00",
+    ),
+    (
+        "share_missing",
+        {},
+        "say which share of people, above 0 and at most 1",
+    ),
+    (
+        "score_missing",
+        {},
+        "say which score it takes",
+    ),
+    (
+        "no_scores",
+        {},
+        "nobody has a score: grade the answers of this version first",
+    ),
+    (
+        "amount_too_large",
+        {"most": 1000},
+        "somebody would get more than 1,000.00",
+    ),
+    (
+        "score_range",
+        {"most": 1000},
+        "a score goes from -1,000 to 1,000",
+    ),
+    (
+        "unknown_end",
+        {"given": "high", "known": "score, low"},
+        "there is no end 'high': score, low",
+    ),
+    (
+        "unknown_panel",
+        {"given": "Else", "known": "MTurk, Prolific"},
+        "nobody came from the panel 'Else'; there is: MTurk, Prolific",
+    ),
+    (
+        "several_panels",
+        {"known": "MTurk, Prolific"},
+        "people came from several panels, say whose ids: MTurk, Prolific",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "values", "sentence"), MESSAGES)
+def test_messages_of_the_desk(code, values, sentence):
+    assert TERMINAL.said(Message(code, values)) == sentence
+
+
+def test_each_message_of_the_desk_has_a_sentence_here():
+    assert {code for code, *_ in MESSAGES} == PAYING.keys()
+
+
+@pytest.mark.parametrize(("code", "values", "sentence"), REFUSED)
+def test_refused_rules(code, values, sentence):
+    assert str(RuleError("field", code, **values)) == sentence
+
+
+def test_each_refused_rule_has_a_sentence_here():
+    assert [code for code, *_ in REFUSED] == list(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        (Rule("quantile", Decimal("1.00"), share=0.5), "the best 50% by raw score"),
+        (Rule("threshold", Decimal("1.00"), at_least=0.6), "the raw score is at least 0.6"),
+        (
+            Rule("threshold", Decimal("1.00"), at_least=0.6, end="low"),
+            "the lower end of the raw score is at least 0.6",
+        ),
+        (Rule("per-answer", Decimal("0.05")), "0.05 for each answer"),
+    ],
+)
+def test_rules_beside_payments(rule, sentence):
+    assert rule.said == sentence

@@ -1,1 +1,0 @@
-"""Deciding about people."""
