@@ -268,9 +268,11 @@ def _build_initial(verdict: Decided | None) -> dict[str, Any]:
     """Return the initial values of the form: those of a current exclusion, else none."""
     if verdict is None or verdict.kind != WorkerVerdict.Kind.EXCLUDE:
         return {}
+    # A message from the payment pages may be longer than a reason here.
+    reason = verdict.reason if len(verdict.reason) <= LONGEST_REASON else ""
     return {
         "category": verdict.category,
-        "reason": verdict.reason,
+        "reason": reason,
         "rejects": verdict.rejects,
     }
 
