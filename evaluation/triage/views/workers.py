@@ -111,6 +111,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "query": _build_query(show, scope),
         "may": rights(request.user, run.version.question_set).edit,
         "question_set_id": run.version.question_set.public_id,
+        "of_version": f"?version={run.version.number}",
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),
