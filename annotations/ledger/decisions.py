@@ -128,22 +128,35 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
         keys = [decision.submission for decision in decisions]
         lock_submissions(keys)
         newest = load_newest_decisions(keys)
-        rows = [
-            Decision(
-                submission_id=decision.submission,
-                kind=decision.kind,
-                category=decision.category,
-                reason=decision.reason,
-                decided_by=user,
-            )
+        new_decisions = [
+            decision
             for decision in decisions
             if (before := newest.get(decision.submission)) is None
             or not _is_same(before, decision.kind, decision.category, decision.reason)
         ]
-        Decision.objects.bulk_create(rows, batch_size=KEYS_PER_QUERY)
+        rows = store_decisions(user, new_decisions)
         if rows:
             decisions_stored.send(Decision, decisions=rows)
         return DecisionCounts(len(rows), len(decisions) - len(rows))
+
+
+def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decision]:
+    """Store valid decisions that differ from the newest ones, and return their rows.
+
+    No receiver is told. For callers that hold the lock of the submissions and record the same
+    decisions for the grades.
+    """
+    rows = [
+        Decision(
+            submission_id=decision.submission,
+            kind=decision.kind,
+            category=decision.category,
+            reason=decision.reason,
+            decided_by=user,
+        )
+        for decision in decisions
+    ]
+    return Decision.objects.bulk_create(rows, batch_size=KEYS_PER_QUERY)
 
 
 def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:

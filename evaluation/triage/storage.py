@@ -16,7 +16,7 @@ A worker has one decision. Its part for the grades is a `WorkerVerdict`, its par
     look, or none                 open, or none
     ============================  ==================================
 
-Each writes only what differs, so that neither starts the other anew.
+Each writes only what differs.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from django.db.models import Count, Max, Min
 from annotations.ledger.decisions import (
     KEYS_PER_QUERY,
     NewDecision,
-    decide_all,
     load_newest_decisions,
     lock_submissions,
+    store_decisions,
 )
 from annotations.models import Decision, Submission, Worker
 from annotations.models.base import new_public_id
@@ -382,15 +382,20 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
         verdict = active[worker][-1] if worker in active else None
         before = newest.get(key)
         proposed = propose_decision(verdict)
-        if proposed is None:
-            if before is not None and before.kind != Decision.Kind.OPEN:
-                new_decisions.append(NewDecision(key, Decision.Kind.OPEN))
-            continue
-        if verdict is not None and proposed.rejected:
+        if verdict is not None and proposed is not None and proposed.rejected:
             proposed = _restore_message(key, verdict) or proposed
-        new_decisions.append(NewDecision(key, proposed.kind, proposed.category, proposed.message))
-    # Those that the log has already add nothing.
-    decide_all(user, new_decisions)
+        values = (
+            (Decision.Kind.OPEN, "", "")
+            if proposed is None
+            else (proposed.kind, proposed.category, proposed.message)
+        )
+        if before is None:
+            is_new = proposed is not None
+        else:
+            is_new = (before.kind, before.category, before.reason) != values
+        if is_new:
+            new_decisions.append(NewDecision(key, *values))
+    store_decisions(user, new_decisions)
 
 
 def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
