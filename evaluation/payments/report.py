@@ -64,6 +64,7 @@ DECIDED = {
     APPROVED: "Approved: accepted, or excluded and paid",
 }
 """Decisions about a worker; `APPROVED` is `ACCEPTED` or `EXCLUDED`."""
+COUNTED = (OPEN, APPROVED, REJECTED, EXCLUDED)
 NO_STATUS = "unknown"
 FAILED_CHECKS = "failed_checks"
 ENDED = {
@@ -273,7 +274,7 @@ class PaymentPeople:
             {
                 "decided": TableCounts(
                     with_decision,
-                    tuple(Count("pk", filter=select_decided(kind)) for kind in DECIDED),
+                    tuple(Count("pk", filter=select_decided(kind)) for kind in COUNTED),
                 ),
                 "ended": TableCounts(submissions, ended),
                 "waiting": TableCounts(waiting, (Count("pk"),)),
@@ -455,7 +456,8 @@ class PaymentPeople:
 
     def count_decisions(self) -> dict[str, int]:
         """Return the number of submissions by decision, the keys of `DECIDED`."""
-        return dict(zip(DECIDED, self.numbers["decided"][0], strict=True))
+        counts = dict(zip(COUNTED, self.numbers["decided"][0], strict=True))
+        return counts | {ACCEPTED: counts[APPROVED] - counts[EXCLUDED]}
 
     @property
     def n_all(self) -> int:
