@@ -174,7 +174,7 @@ def test_a_batch_is_in_the_log_and_taken_back_as_one(run):
 
 
 def test_decisions_of_a_file_show_in_triage_and_a_dry_run_shows_nothing(run):
-    text = f"worker,decision,category,reason\nw001,approve,,\nw002,reject,OTHER,{REASON}\n"
+    text = f'worker,decision,category,reason\nw001,approve,,\nw002,reject,OTHER,"{REASON}"\n'
     for dry_run, wanted in ((True, ("", "open")), (False, ("exclude+reject", "reject"))):
         source = bytes_source("decisions.csv", text.encode())
         decide_by_file(run.version, source, run.owner, dry_run=dry_run)
