@@ -308,17 +308,17 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
             decided[worker] = by_submission[key]
     for (version, question_set), decided in by_version.items():
         active = _load_active(version, list(decided))
-        rows = [
+        new_rows = [
             row
             for worker, decision in decided.items()
             for row in _build_mirrored(worker, decision, active.get(worker, []))
         ]
-        if not rows:
+        if not new_rows:
             continue
-        runs = _find_newest_runs(version, [row.worker_id for row in rows])
-        for row in rows:
+        runs = _find_newest_runs(version, [row.worker_id for row in new_rows])
+        for row in new_rows:
             row.question_set_id, row.run_id = question_set, runs.get(row.worker_id)
-        WorkerVerdict.objects.bulk_create(rows, batch_size=BATCH)
+        WorkerVerdict.objects.bulk_create(new_rows, batch_size=BATCH)
 
 
 def _build_mirrored(
