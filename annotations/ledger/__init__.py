@@ -1,6 +1,7 @@
 """Decisions about submissions, and payments to workers: rows that are added and never changed.
 
 - `deciding` stores who approved or rejected a submission, when and why; the newest row counts.
+- `decision_signal` tells receivers which decisions were stored.
 - `files` imports decisions from a file: all rows or none.
 - `appealing` stores appeals of rejected workers and the answers to them.
 - `log` lists all decisions of a version as a table.

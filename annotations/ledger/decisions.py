@@ -1,7 +1,8 @@
 """Decisions about submissions: approve, reject with a reason, reopen.
 
 The log (`annotations.models.Decision`) is the only source of what a panel learns about a worker's
-work. Nothing here pays a worker or notifies anybody.
+work. Nothing here pays a worker or notifies anybody. Receivers of `decisions_stored` record the
+same decision where the grades are decided about, in the same transaction.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
 from annotations.exchange.prolific import Wrong, category_named, wrong_with
+from annotations.ledger.decision_signal import decisions_stored
 from annotations.ledger.sentences import PAYMENTS
 from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
 from annotations.models.access import AnyUser, is_requester
@@ -110,9 +112,11 @@ def decide(
         if newest is not None and not isinstance(seen, Unseen) and newest.public_id != seen:
             raise DecidedMeanwhileError(newest)
         kind, category, reason = validated
-        return Decision.objects.create(
+        decision = Decision.objects.create(
             submission=submission, kind=kind, category=category, reason=reason, decided_by=user
         )
+        decisions_stored.send(Decision, decisions=[decision])
+        return decision
 
 
 def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
@@ -124,20 +128,35 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
         keys = [decision.submission for decision in decisions]
         lock_submissions(keys)
         newest = load_newest_decisions(keys)
-        rows = [
-            Decision(
-                submission_id=decision.submission,
-                kind=decision.kind,
-                category=decision.category,
-                reason=decision.reason,
-                decided_by=user,
-            )
+        new_decisions = [
+            decision
             for decision in decisions
             if (before := newest.get(decision.submission)) is None
             or not _is_same(before, decision.kind, decision.category, decision.reason)
         ]
-        Decision.objects.bulk_create(rows, batch_size=KEYS_PER_QUERY)
+        rows = store_decisions(user, new_decisions)
+        if rows:
+            decisions_stored.send(Decision, decisions=rows)
         return DecisionCounts(len(rows), len(decisions) - len(rows))
+
+
+def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decision]:
+    """Store valid decisions that differ from the newest ones, and return their rows.
+
+    No receiver is told. For callers that hold the lock of the submissions and record the same
+    decisions for the grades.
+    """
+    rows = [
+        Decision(
+            submission_id=decision.submission,
+            kind=decision.kind,
+            category=decision.category,
+            reason=decision.reason,
+            decided_by=user,
+        )
+        for decision in decisions
+    ]
+    return Decision.objects.bulk_create(rows, batch_size=KEYS_PER_QUERY)
 
 
 def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:

@@ -28,6 +28,7 @@ from annotations.models import PanelFile, QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import describe_contradictions, load_decided_people
 from annotations.sentences import CodedError
+from annotations.web.downloads import build_file_name
 
 BONUSES, PARTS = "prolific-bonus", "prolific-screen-out"
 PAYMENT_LISTS = {BONUSES: "bonus", PARTS: "part of the pay"}
@@ -239,6 +240,14 @@ FORMATS: dict[str, Callable[[QuestionSetVersion, ListRequest], ListOutput]] = {
     "log": _list_log,
 }
 """The function that builds each list, by the name of its format."""
+
+EXTENSIONS = {"prolific-approve": "txt"}
+"""The extension of a list's file; of all others it is csv."""
+
+
+def build_list_name(version: QuestionSetVersion, name: str) -> str:
+    """Return the name of a downloaded list without its extension, the same on every page."""
+    return build_file_name(version.question_set.name, f"version {version.number}", name)
 
 
 def _load_lists(version: QuestionSetVersion) -> PanelLists:

@@ -12,9 +12,9 @@ from annotations.models.submissions import Submission
 class Decision(AppendOnly):
     """A user's decision about a submission, with its reason; the newest one counts.
 
-    It is what the panel learns, and has no effect on votes in runs: see
-    `evaluation.models.WorkerVerdict`. Rows are never changed or deleted, so a submission with
-    decisions cannot be deleted either.
+    It is what the panel learns. Whether the worker votes in later runs is a row of
+    `evaluation.models.WorkerVerdict`, which is written in the same transaction. Rows are never
+    changed or deleted, so a submission with decisions cannot be deleted either.
     """
 
     class Kind(models.TextChoices):

@@ -17,13 +17,14 @@ from evaluation.models.runs import Run
 
 
 class WorkerVerdict(AppendOnly):
-    """A decision about a worker, as the grades of one run show them; or one taken back.
+    """A decision about a worker, or one taken back.
 
     The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
-    who votes in later runs of the question set, and what the lists for a panel say; it pays and
-    rejects nobody by itself. What a panel was told is a `Decision` about a submission. Both outlive
-    every run: `run` is None once the run is deleted, and the verdict then belongs to every run of
-    the question set that graded the worker.
+    who votes in later runs of the question set. What a panel learns is a `Decision` about the
+    worker's submission: `evaluation.triage.storage` writes both in one transaction, wherever the
+    decision is made, so that a worker has one decision. Both outlive every run: `run` is None once
+    the run is deleted, or where no run had graded the worker, and the verdict then belongs to every
+    run of the question set that graded the worker.
 
     `category` is a code of `evaluation.triage.messages`, `reason` somebody's own words. `rejects`
     says that the work is refused on the panel as well. `applied_in` are the runs that were made
@@ -89,12 +90,32 @@ class WorkerVerdict(AppendOnly):
         indexes = [models.Index(fields=["run", "worker", "-id"], name="verdict_newest")]
 
     @classmethod
+    def of_version(cls, version: QuestionSetVersion | int) -> models.QuerySet[WorkerVerdict]:
+        """Return the rows of all runs of a version, and those of its set without a run."""
+        key = version if isinstance(version, int) else version.pk
+        of_set = QuestionSetVersion.objects.filter(pk=key).values("question_set")
+        rows = cls.objects.filter(Q(run__version=key) | Q(run=None), question_set__in=of_set)
+        return rows.order_by("pk")
+
+    @classmethod
+    def of_submitter(cls, version: QuestionSetVersion) -> Coalesce:
+        """Return the kind of the verdict that counts of a submission's worker, "" for none.
+
+        For queries of submissions of a version.
+        """
+        rows = cls.of_version(version).filter(
+            worker=OuterRef("worker"), takes_back=None, taken_back=None
+        )
+        return Coalesce(Subquery(rows.order_by("-pk").values("kind")[:1]), Value(""))
+
+    @classmethod
     def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the rows of a run, and those of deleted runs of its set about its workers."""
-        of_set = QuestionSetVersion.objects.filter(pk=run.version_id).values("question_set")
+        """Return the rows `of_version` about the workers of a run.
+
+        A worker has one decision, whichever run of the version showed the grades.
+        """
         graded = WorkerGrade.objects.filter(run=run).values("worker")
-        of_deleted = Q(run=None, question_set__in=of_set, worker__in=graded)
-        return cls.objects.filter(Q(run=run) | of_deleted).order_by("pk")
+        return cls.of_version(run.version_id).filter(worker__in=graded)
 
     @classmethod
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:

@@ -12,7 +12,6 @@ from annotations.models import PanelStatus, Submission
 from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, build_orders
 from annotations.web.paging import Keyset
 from evaluation.payments.report import (
-    ACTIONS,
     APPEALS,
     DECIDED,
     ENDED,
@@ -21,7 +20,9 @@ from evaluation.payments.report import (
     WAITING,
     PaymentPeople,
     Rows,
+    select_decided,
 )
+from evaluation.payments.storage.suggestions import ACTIONS
 
 
 class PayFilter(ListFilter):
@@ -29,7 +30,10 @@ class PayFilter(ListFilter):
 
     q = SearchFilter("worker__external_id", label="Part of the worker's id")
     decided = django_filters.ChoiceFilter(
-        label="Decision", choices=list(DECIDED.items()), empty_label="Any"
+        method="filter_by_decision",
+        label="Decision",
+        choices=list(DECIDED.items()),
+        empty_label="Any",
     )
     suggested = django_filters.ChoiceFilter(
         method="filter_by_suggestion",
@@ -85,7 +89,11 @@ class PayFilter(ListFilter):
         """Return the number of rows; without a filter it needs no query of its own."""
         if self.is_active:
             return super().length(rows)
-        return sum(self.desk.count_decisions().values())
+        return self.desk.n_all
+
+    def filter_by_decision(self, rows: Rows, name: str, value: str) -> Rows:
+        """Select submissions with this decision."""
+        return rows.filter(select_decided(value))
 
     def filter_by_suggestion(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with this suggested action."""
@@ -108,3 +116,21 @@ class PayFilter(ListFilter):
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with an appeal, or with one that waits for an answer."""
         return filter_with_appeal(rows, waiting=value == WAITING)
+
+
+class PayPageFilter(PayFilter):
+    """The filters of the page, whose first order is what needs a look."""
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        "look": Order(
+            Keyset("pay-look", ("place", "name", "public_id"), texts=("name",)),
+            "What needs a look first",
+        ),
+        **PayFilter.ORDERS,
+    }
+
+    def in_order(self, rows: Rows) -> tuple[Rows, Keyset]:
+        """Return the rows with the values that the requested order needs, and that order."""
+        if self.sort == "look":
+            rows = rows.annotate(place=self.desk.build_place())
+        return super().in_order(rows)

@@ -11,10 +11,22 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 
-from annotations.exchange.prolific import CATEGORIES, PAST_APPROVING, status_said
+from annotations.exchange.prolific import CATEGORIES, status_said
 from annotations.ledger.appeals import filter_with_appeal, has_page
 from annotations.ledger.bonuses import Payment, load_payments
 from annotations.ledger.decisions import log_where
@@ -35,89 +47,24 @@ from evaluation.grading.alarms.report.marks import Mark, all_marks
 from evaluation.grading.facts.report.standing import FactStanding
 from evaluation.grading.results.report.signals import WorkerSignals, counted_answers, signals_of
 from evaluation.grading.results.report.workers import LOWEST
-from evaluation.models import Run, WorkerGrade
+from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
+from evaluation.payments.storage.suggestions import Suggestion, suggest_action
 from evaluation.raw_scores import RawScore, run_of, scores_of
 from evaluation.reports.values import Estimate
 from evaluation.words.message import Message
 
-APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"
-ACTIONS = {
-    APPROVE: "Approve",
-    LOOK: "Look first",
-    REJECT: "A rejection is possible",
-    NOTHING: "Nothing to decide",
-}
-"""Labels of the suggestions by code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """Suggested action for a submission.
-
-    Attributes
-    ----------
-    action : a key of `ACTIONS`. why : reasons. categories : categories of a rejection with enough
-        evidence.
-    """
-
-    action: str
-    why: tuple[Message, ...]
-    categories: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """Label of the action."""
-        return ACTIONS[self.action]
-
-
-def suggest_action(
-    submission: Submission,
-    status: str,
-    evidence: Sequence[Evidence],
-    marks: Sequence[Mark],
-    score: RawScore | None,
-    n_ranked: int,
-    graded: bool,
-    part: Payment | None = None,
-) -> Suggestion:
-    """Return the suggested action for one submission; it decides nothing.
-
-    The first rule that applies counts: nothing to decide, evidence for a rejection, reasons to
-    look, approval. `part` is a partial payment of the submission. Signals of how answers were
-    written and contradicted facts are shown elsewhere and never a reason.
-    """
-    # A withdrawn submission has no answers left to judge.
-    if submission.withdrawn_at is not None:
-        return Suggestion(NOTHING, (Message("paying.withdrew"),))
-    # The panel has settled it, so a decision here would have no effect.
-    if status in PAST_APPROVING:
-        return Suggestion(NOTHING, (Message("paying.settled", {"status": status_said(status)}),))
-    if part is not None:
-        values = {"amount": str(part.amount), "currency": part.currency, "state": part.state}
-        return Suggestion(NOTHING, (Message("paying.part", values),))
-    if submission.state != Submission.State.SUBMITTED:
-        return Suggestion(NOTHING, (Message("paying.not_handed_in"),))
-    offered = [row for row in evidence if row.offered]
-    if offered:
-        categories = tuple(dict.fromkeys(row.category for row in offered))
-        return Suggestion(REJECT, tuple(row.said for row in offered), categories)
-    look = [row.said for row in evidence]
-    alarm_words = dict.fromkeys(mark.words for mark in marks if mark.rings)
-    look += [Message("paying.alarm", {"words": words}) for words in alarm_words]
-    if score and score.rank_low is not None and score.rank_low > (1 - LOWEST) * n_ranked:
-        look.append(Message("paying.lowest"))
-    if look:
-        return Suggestion(LOOK, tuple(look))
-    if not graded:
-        return Suggestion(APPROVE, (Message("paying.ungraded"),))
-    if score is not None and not score.supported:
-        return Suggestion(APPROVE, (Message("paying.few", {"answers": score.n_answers}),))
-    return Suggestion(APPROVE, (Message("paying.fine"),))
-
-
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
-DECIDED = {OPEN: "Nothing decided", APPROVED: "Approved", REJECTED: "Rejected"}
+ACCEPTED, EXCLUDED = "accept", "exclude"
+DECIDED = {
+    OPEN: "Nothing decided",
+    ACCEPTED: "Accepted",
+    EXCLUDED: "Excluded from grades, paid",
+    REJECTED: "Rejected",
+    APPROVED: "Approved: accepted, or excluded and paid",
+}
+"""Decisions about a worker; `APPROVED` is `ACCEPTED` or `EXCLUDED`."""
+COUNTED = (OPEN, APPROVED, REJECTED, EXCLUDED)
 NO_STATUS = "unknown"
 FAILED_CHECKS = "failed_checks"
 ENDED = {
@@ -131,6 +78,16 @@ APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
 
 OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
 """Kinds of records that many versions lack; one query tells which exist, and saves the others."""
+
+
+def select_decided(kind: str) -> Q:
+    """Return the condition for a decision, a key of `DECIDED`, on `decided` and `verdict`."""
+    if kind == ACCEPTED:
+        return Q(decided=APPROVED) & ~Q(verdict=EXCLUDED)
+    if kind == EXCLUDED:
+        return Q(decided=APPROVED, verdict=EXCLUDED)
+    return Q(decided=kind)
+
 
 Rows = QuerySet[Any, Any]
 Log = Mapping[int, Sequence[Decision]]
@@ -233,6 +190,21 @@ class PayRow:
         return not is_noted and not self.has_page
 
     @property
+    def is_excluded(self) -> bool:
+        """Whether the work is paid, and later grades leave the worker out."""
+        is_approved = self.decision is not None and self.decision.kind == APPROVED
+        return is_approved and self.submission.verdict == EXCLUDED  # type: ignore[attr-defined]
+
+    @property
+    def decided_as(self) -> str:
+        """Label of the decision, as in "Accepted"; "Nothing decided" without one."""
+        if not self.is_decided or self.decision is None:
+            return DECIDED[OPEN]
+        if self.decision.kind == REJECTED:
+            return DECIDED[REJECTED]
+        return DECIDED[EXCLUDED if self.is_excluded else ACCEPTED]
+
+    @property
     def is_decided(self) -> bool:
         """Whether the newest decision approves or rejects."""
         return self.decision is not None and self.decision.kind != OPEN
@@ -285,7 +257,8 @@ class PaymentPeople:
         submissions = Submission.objects.filter(version=self.version)
         newest_decision = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk")
         with_decision = submissions.annotate(
-            decided=Coalesce(Subquery(newest_decision.values("kind")[:1]), Value(OPEN))
+            decided=Coalesce(Subquery(newest_decision.values("kind")[:1]), Value(OPEN)),
+            verdict=WorkerVerdict.of_submitter(self.version),
         )
         ended = (
             Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
@@ -300,7 +273,8 @@ class PaymentPeople:
         return read_numbers(
             {
                 "decided": TableCounts(
-                    with_decision, tuple(Count("pk", filter=Q(decided=kind)) for kind in DECIDED)
+                    with_decision,
+                    tuple(Count("pk", filter=select_decided(kind)) for kind in COUNTED),
                 ),
                 "ended": TableCounts(submissions, ended),
                 "waiting": TableCounts(waiting, (Count("pk"),)),
@@ -338,7 +312,7 @@ class PaymentPeople:
         return self.numbers["waiting"][0][0]
 
     def select_people(self) -> Rows:
-        """Return all submissions with `score`, `answers`, `status`, `decided` and `name`.
+        """Return all submissions with `score`, `answers`, `status`, `decided`, `verdict`, `name`.
 
         Filters and orders of the list use these columns.
         """
@@ -354,8 +328,31 @@ class PaymentPeople:
             answers=Coalesce(Subquery(grade.values("n_answers")[:1]), Value(0)),
             status=Subquery(status),
             decided=Coalesce(Subquery(decided), Value(OPEN)),
+            verdict=WorkerVerdict.of_submitter(self.version),
             name=F("worker__external_id"),
         )
+
+    def build_place(self) -> Case:
+        """Return where a submission of `select_people` stands in the order of what needs a look.
+
+        Undecided ones come first: failed checks, workers whom an alarm or a notice names, then the
+        lowest quarter of the ranks, then all others. Work that was not handed in follows, and
+        decided work is last.
+        """
+        grades = WorkerGrade.objects.filter(run=self.run.pk if self.run else 0)
+        lowest = grades.filter(worker=OuterRef("worker"), rank_low__gt=(1 - LOWEST) * self.n_ranked)
+        places = (
+            ~Q(decided=OPEN),
+            ~Q(state=Submission.State.SUBMITTED) | Q(withdrawn_at__isnull=False),
+            Q(failed_checks=True),
+            Q(worker__public_id__in=list(self.marks)),
+            Q(Exists(lowest)),
+        )
+        numbers = (5, 4, 0, 1, 2)
+        whens = (
+            When(place, then=Value(number)) for place, number in zip(places, numbers, strict=True)
+        )
+        return Case(*whens, default=Value(3), output_field=IntegerField())
 
     def load_row(self, public_id: UUID, *, in_full: bool = False) -> PayRow | None:
         """Return one submission with everything that supports a decision; None if unknown.
@@ -458,8 +455,15 @@ class PaymentPeople:
         return {"failed_checks": failed, "screened_out": screened}
 
     def count_decisions(self) -> dict[str, int]:
-        """Return the number of undecided, approved and rejected submissions."""
-        return dict(zip(DECIDED, self.numbers["decided"][0], strict=True))
+        """Return the number of submissions by decision, the keys of `DECIDED`."""
+        counts = dict(zip(COUNTED, self.numbers["decided"][0], strict=True))
+        return counts | {ACCEPTED: counts[APPROVED] - counts[EXCLUDED]}
+
+    @property
+    def n_all(self) -> int:
+        """Number of submissions."""
+        counts = self.count_decisions()
+        return counts[OPEN] + counts[APPROVED] + counts[REJECTED]
 
     def _suggest(
         self,

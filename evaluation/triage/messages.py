@@ -19,7 +19,9 @@ def build_rejection_message(category: str, reason: str) -> str:
     own_words = reason.strip()
     if own_words and own_words[-1] not in ".!?…。":
         own_words += "."
-    return " ".join(filter(None, [known_reason.told, " ".join(own_words.split()), CLOSING]))
+    # A message that was written for the worker ends with it already.
+    closing = "" if CLOSING in own_words else CLOSING
+    return " ".join(filter(None, [known_reason.told, " ".join(own_words.split()), closing]))
 
 
 def _describe_partner(values: Mapping[str, Any]) -> str:

@@ -2,26 +2,57 @@
 
 A requester decides about one worker at a time, or accepts all undecided workers in one batch that
 is taken back as one.
+
+A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
+`Decision` in the log of payments. `_record_pay` writes the second after the first, and
+`mirror_decisions` the first after the second, in the transaction of the decision:
+
+    ============================  ==================================
+    verdict                       decision in the log
+    ============================  ==================================
+    accept                        approve
+    exclude                       approve: panels pay for work done
+    exclude and reject            reject, with category and message
+    look, or none                 open, or none
+    ============================  ==================================
+
+Each writes only what differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Min
+from django.db.models import Count, Max, Min
 
-from annotations.models import Worker
+from annotations.ledger.decisions import (
+    KEYS_PER_QUERY,
+    NewDecision,
+    load_newest_decisions,
+    lock_submissions,
+    store_decisions,
+)
+from annotations.models import Decision, Submission, Worker
 from annotations.models.base import new_public_id
+from annotations.panels.people import APPROVED, PanelDecision
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
-from evaluation.reports.verdicts import Together
+from evaluation.reports.verdicts import Decided, Together
+from evaluation.triage.messages import build_rejection_message
 from evaluation.words.exclusion_reasons import OWN, REASONS
 
 Kind = WorkerVerdict.Kind
 DECISIONS = (Kind.ACCEPT, Kind.LOOK, Kind.EXCLUDE)
+_CODE_BY_PANEL_CATEGORY = {
+    "LOW_EFFORT": "low_effort",
+    "FAILED_INSTRUCTIONS": "instructions",
+    "FAILED_CHECK": "attention",
+    "TOO_QUICKLY": "too_fast",
+}
+"""Reason of an exclusion by the panel's category of a rejection; for any other it is own words."""
 # A rejection message adds sentences around the reason, and panels take 1,024 characters in all.
 LONGEST_REASON = 600
 # Rows inserted by one statement.
@@ -112,13 +143,15 @@ def decide(
             current, decision
         ):
             return current
-        return WorkerVerdict.objects.create(
+        verdict = WorkerVerdict.objects.create(
             question_set_id=run.version.question_set_id,
             run=run,
             worker=worker,
             decided_by=user,
             **decision,
         )
+        _record_pay(run.version_id, [worker.pk], user)
+        return verdict
 
 
 def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
@@ -135,7 +168,7 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
         current = find_current_verdict(run, worker)
         if current is None:
             raise NothingToTakeBackError
-        return WorkerVerdict.objects.create(
+        undo_row = WorkerVerdict.objects.create(
             question_set_id=run.version.question_set_id,
             run=run,
             worker=worker,
@@ -143,10 +176,14 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
             kind=Kind.UNDO,
             takes_back=current,
         )
+        _record_pay(run.version_id, [worker.pk], user)
+        return undo_row
 
 
 def lock_grades(run: Run) -> None:
-    """Lock all grades of a run until the transaction ends: no other user can decide meanwhile."""
+    """Lock all workers of a run until the transaction ends: no other user can decide meanwhile."""
+    submissions = Submission.objects.filter(version=run.version_id)
+    lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
     # Fixed order: two transactions that lock all grades cannot deadlock.
     grades = WorkerGrade.objects.select_for_update().filter(run=run).order_by("pk")
     # A queryset takes its locks only when it is evaluated.
@@ -177,6 +214,7 @@ def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
         ),
         batch_size=BATCH,
     )
+    _record_pay(run.version_id, [worker_keys[worker] for worker in workers], user)
     return batch
 
 
@@ -214,6 +252,7 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
             ),
             batch_size=BATCH,
         )
+        _record_pay(run.version_id, [worker for _, worker in accepted_rows], user)
         return TakenBack(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
 
 
@@ -234,6 +273,164 @@ def list_accepted_batches(run: Run) -> list[Together]:
 def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     """Return the worker's newest verdict in a run that is not taken back, or None."""
     return WorkerVerdict.counting(run).filter(worker=worker).last()
+
+
+def propose_decision(verdict: WorkerVerdict | Decided | None) -> PanelDecision | None:
+    """Return the payment decision that a verdict implies; None without an approval or exclusion.
+
+    An exclusion without rejection approves.
+    """
+    if verdict is None or verdict.kind not in (Kind.ACCEPT, Kind.EXCLUDE):
+        return None
+    # Panels pay for work done; excluding its grades is no reason to refuse pay.
+    if not verdict.rejects:
+        return APPROVED
+    category = REASONS.get(verdict.category, REASONS[OWN]).prolific
+    return PanelDecision(
+        Decision.Kind.REJECT, category, build_rejection_message(verdict.category, verdict.reason)
+    )
+
+
+def mirror_decisions(decisions: Sequence[Decision]) -> None:
+    """Record new payment decisions as verdicts, where the verdicts imply others.
+
+    An approval accepts, but leaves an exclusion that is paid. A rejection excludes. A reopened
+    decision takes back what counts. The rows belong to the newest run that graded the worker.
+    """
+    by_submission = {decision.submission_id: decision for decision in decisions}
+    by_version: dict[tuple[int, int], dict[int, Decision]] = {}
+    for chunk in _split(list(by_submission)):
+        rows = Submission.objects.filter(pk__in=chunk).values_list(
+            "pk", "worker_id", "version_id", "version__question_set_id"
+        )
+        for key, worker, version, question_set in rows:
+            decided = by_version.setdefault((version, question_set), {})
+            decided[worker] = by_submission[key]
+    for (version, question_set), decided in by_version.items():
+        active = _load_active(version, list(decided))
+        new_rows = [
+            row
+            for worker, decision in decided.items()
+            for row in _build_mirrored(worker, decision, active.get(worker, []))
+        ]
+        if not new_rows:
+            continue
+        runs = _find_newest_runs(version, [row.worker_id for row in new_rows])
+        for row in new_rows:
+            row.question_set_id, row.run_id = question_set, runs.get(row.worker_id)
+        WorkerVerdict.objects.bulk_create(new_rows, batch_size=BATCH)
+
+
+def _build_mirrored(
+    worker: int, decision: Decision, active: list[WorkerVerdict]
+) -> Iterator[WorkerVerdict]:
+    """Yield the rows that make a worker's verdict imply a decision; none if it does already.
+
+    `active` are the worker's verdicts that none takes back, the newest last.
+    """
+    newest = active[-1] if active else None
+    proposed = propose_decision(newest)
+    if decision.kind == Decision.Kind.OPEN:
+        for row in reversed(active):
+            if propose_decision(row) is None:
+                break
+            yield WorkerVerdict(
+                worker_id=worker,
+                kind=Kind.UNDO,
+                takes_back=row,
+                decided_by_id=decision.decided_by_id,
+            )
+    elif decision.kind == Decision.Kind.APPROVE:
+        if proposed != APPROVED:
+            yield WorkerVerdict(
+                worker_id=worker, kind=Kind.ACCEPT, decided_by_id=decision.decided_by_id
+            )
+    elif not (newest and newest.rejects and _is_told(newest, decision)):
+        yield WorkerVerdict(
+            worker_id=worker,
+            kind=Kind.EXCLUDE,
+            category=_CODE_BY_PANEL_CATEGORY.get(decision.category, OWN),
+            reason=decision.reason,
+            rejects=True,
+            decided_by_id=decision.decided_by_id,
+        )
+
+
+def _is_told(verdict: WorkerVerdict, decision: Decision) -> bool:
+    """Return whether a rejection in the log is that of a verdict, written by either side."""
+    if verdict.reason == decision.reason:
+        return True
+    proposed = propose_decision(verdict)
+    return proposed == PanelDecision(decision.kind, decision.category, decision.reason)
+
+
+def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
+    """Add to the log of payments what the verdicts of workers of a version imply, where it differs.
+
+    Nothing is added about withdrawn submissions. The caller has locked the submissions.
+    """
+    keys: dict[int, int] = {}
+    for chunk in _split(list(workers)):
+        submissions = Submission.objects.filter(
+            version=version, worker__in=chunk, withdrawn_at=None, worker__erased_at=None
+        )
+        keys.update(submissions.values_list("pk", "worker_id"))
+    active = _load_active(version, list(keys.values()))
+    newest = load_newest_decisions(keys)
+    new_decisions = []
+    for key, worker in keys.items():
+        verdict = active[worker][-1] if worker in active else None
+        before = newest.get(key)
+        proposed = propose_decision(verdict)
+        if verdict is not None and proposed is not None and proposed.rejected:
+            proposed = _restore_message(key, verdict) or proposed
+        values = (
+            (Decision.Kind.OPEN, "", "")
+            if proposed is None
+            else (proposed.kind, proposed.category, proposed.message)
+        )
+        if before is None:
+            is_new = proposed is not None
+        else:
+            is_new = (before.kind, before.category, before.reason) != values
+        if is_new:
+            new_decisions.append(NewDecision(key, *values))
+    store_decisions(user, new_decisions)
+
+
+def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
+    """Return the rejection in the log that a verdict mirrors; None for a verdict of triage."""
+    rows = Decision.objects.filter(submission=submission, kind=Decision.Kind.REJECT)
+    row = rows.filter(reason=verdict.reason).order_by("-pk").first()
+    return None if row is None else PanelDecision(row.kind, row.category, row.reason)
+
+
+def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
+    """Return the verdicts of workers of a version that none takes back, the newest last."""
+    active: dict[int, list[WorkerVerdict]] = {}
+    for chunk in _split(workers):
+        rows = WorkerVerdict.of_version(version).filter(worker__in=chunk)
+        for row in rows.filter(takes_back=None, taken_back=None):
+            active.setdefault(row.worker_id, []).append(row)
+    return active
+
+
+def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
+    """Return the newest finished run of a version that graded each worker, by key."""
+    runs: dict[int, int] = {}
+    for chunk in _split(workers):
+        grades = WorkerGrade.objects.filter(
+            run__version=version, run__state=Run.State.DONE, worker__in=chunk
+        )
+        newest: Any = grades.order_by().values_list("worker").annotate(run_key=Max("run"))
+        runs.update(newest)
+    return runs
+
+
+def _split(keys: list[int]) -> Iterator[list[int]]:
+    """Yield keys in parts that one query can name."""
+    for begin in range(0, len(keys), KEYS_PER_QUERY):
+        yield keys[begin : begin + KEYS_PER_QUERY]
 
 
 def _validate_decision(kind: str, category: str, reason: str, rejects: bool) -> dict[str, Any]:
@@ -267,7 +464,10 @@ def _is_same_decision(row: WorkerVerdict, decision: dict[str, Any]) -> bool:
 
 def _lock_newest_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     """Lock the worker's grade in the run and return the newest verdict, taken back or not."""
-    # Two users who decide about the worker at once wait for each other on this row.
+    # Two users who decide about the worker at once wait for each other on these rows. Payment
+    # decisions lock the submission alone, so it comes first.
+    submissions = Submission.objects.filter(version=run.version_id, worker=worker)
+    lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
     WorkerGrade.objects.select_for_update().only("pk").get(run=run, worker=worker)
     rows = WorkerVerdict.of_run(run).filter(worker=worker)
     # Callers read both; one query, while the lock is held.

@@ -31,8 +31,9 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.options import API
 from evaluation.payments.people_filter import PayFilter
-from evaluation.payments.report import ACTIONS, APPEALS, ENDED, PaymentPeople, PayRow
+from evaluation.payments.report import APPEALS, ENDED, PaymentPeople, PayRow
 from evaluation.payments.storage.scope import get_payable_version
+from evaluation.payments.storage.suggestions import ACTIONS
 from evaluation.rest.conflicts import conflict
 
 VERSION = OpenApiParameter(

@@ -21,23 +21,23 @@ from annotations.ledger.errors import NothingToSendError
 from annotations.ledger.files import decide_by_file
 from annotations.ledger.panel_lists import (
     BONUSES,
+    EXTENSIONS,
     FORMATS,
     PAYMENT_LISTS,
     ListRequest,
     NoListError,
+    build_list_name,
     claim_list,
     format_list,
 )
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.panels.statuses import import_statuses
-from annotations.web.downloads import build_file_name, download
+from annotations.web.downloads import download
 from annotations.web.upload_kinds import UploadKind, register
 from evaluation.options import SITE
 from evaluation.payments.storage.fairness import compare_rejections, format_groups
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame
-
-EXTENSIONS = {"prolific-approve": "txt"}
 
 
 @require_GET
@@ -54,7 +54,7 @@ def send_list(
         chunks, _ = FORMATS[name](version, ListRequest(batch, request.user))
     except NoListError as error:
         raise Http404(str(error)) from None
-    return download(chunks, _build_file_name(version, name), EXTENSIONS.get(name, "csv"))
+    return download(chunks, build_list_name(version, name), EXTENSIONS.get(name, "csv"))
 
 
 @require_POST
@@ -75,12 +75,7 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
         messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
         query = build_frame(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
-    return download(format_list(version, batch), _build_file_name(version, name), "csv")
-
-
-def _build_file_name(version: QuestionSetVersion, name: str) -> str:
-    """Return the name of a downloaded list."""
-    return build_file_name(version.question_set.name, f"version {version.number}", name)
+    return download(format_list(version, batch), build_list_name(version, name), "csv")
 
 
 @dataclass

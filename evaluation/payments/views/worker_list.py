@@ -31,10 +31,11 @@ from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import load_people
 from annotations.web.pages import build_breadcrumbs
-from evaluation.payments.people_filter import PayFilter
-from evaluation.payments.report import APPROVE, OPEN, PaymentPeople
+from evaluation.payments.people_filter import PayPageFilter
+from evaluation.payments.report import OPEN, PaymentPeople
 from evaluation.payments.storage.fairness import compare_decisions
 from evaluation.payments.storage.scope import get_payable_version
+from evaluation.payments.storage.suggestions import APPROVE
 
 
 def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     everybody = load_people(version.submissions.all())
     people = [person for person in everybody if not person.withdrew]
     records = PaymentPeople(version, everybody)
-    form = PayFilter(request.GET, records)
+    form = PayPageFilter(request.GET, records)
     listing = form.listing(request, ROWS_PER_PAGE)
     page = listing["page"]
     counts = records.count_decisions()
@@ -99,7 +100,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "ended": records.ended,
         "n_waiting": records.n_waiting,
         "comparisons": compare_decisions(version, people=people),
-        "n_all": sum(counts.values()),
+        "n_all": records.n_all,
         "lists": PanelLists(version.pk, people, may_have_batches=records.has("batches")),
         "versions": records.versions,
     }

@@ -1,13 +1,12 @@
 """Preview of a run without the excluded workers, and the files of decisions for panels.
 
-The files list only workers with a decision. A decision in the log of payments takes precedence over
-the run's verdict, which is only a proposal: who is paid is decided in one place.
+The files are those of the payment pages: all workers of the version with a decision in the log.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 from uuid import UUID
@@ -15,14 +14,12 @@ from uuid import UUID
 from django.db.models import Count, F, QuerySet, Sum
 
 from annotations.exchange.writing.formats import Table
-from annotations.models import PanelRow, Submission
+from annotations.models import PanelRow
 from annotations.panels.lists import PanelLists, find_status_column, was_settled
-from annotations.panels.people import APPROVED, PanelDecision, Person, load_people
+from annotations.panels.people import Person, load_decided_people
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.reports.verdicts import VOTED, Decided, load_current_verdicts
-from evaluation.triage.messages import build_rejection_message
-from evaluation.words.exclusion_reasons import OWN, REASONS
 from evaluation.words.message import Message
 
 # Thin questions that the preview lists by name.
@@ -155,10 +152,11 @@ DECISIONS = (
 
 
 class PanelFiles(PanelLists):
-    """Files of a run for panels, and their counts; each query runs once, when it is needed.
+    """Files for panels about the version of a run, and their counts; each query runs once.
 
-    Accepted workers are approved. Workers who are excluded but not rejected are approved too:
-    panels pay for work, not for agreement. Undecided workers are in no file.
+    They are the files of the payment pages. Accepted workers are approved. Workers who are excluded
+    but not rejected are approved too: panels pay for work, not for agreement. Undecided workers are
+    in no file.
     """
 
     def __init__(self, run: Run, verdicts: dict[UUID, Decided] | None = None) -> None:
@@ -176,16 +174,8 @@ class PanelFiles(PanelLists):
 
     @cached_property
     def people(self) -> list[Person]:  # type: ignore[override]
-        """Workers of the run by name; `told` is the payment decision, else the proposal."""
-        submissions = Submission.objects.filter(
-            version=self.run.version_id, worker__in=_select_grades(self.run).values("worker")
-        )
-        return [
-            person
-            if person.told
-            else replace(person, told=propose_decision(self._find_verdict(person)))
-            for person in load_people(submissions)
-        ]
+        """Workers of the version by name, as the payment pages list them."""
+        return load_decided_people(self.run.version)
 
     @property
     def n_approved(self) -> int:
@@ -206,7 +196,7 @@ class PanelFiles(PanelLists):
 
     @property
     def n_again(self) -> int:
-        """Number of workers to look at again, without a payment decision."""
+        """Number of workers to look at again."""
         return sum(self._find_kind(person) == "look" for person in self.people if not person.told)
 
     @property
@@ -216,7 +206,7 @@ class PanelFiles(PanelLists):
 
     @cached_property
     def n_outside(self) -> int:
-        """Number of workers in batches of Mechanical Turk who are open and not in the run.
+        """Number of workers in batches of Mechanical Turk who are undecided and not in the run.
 
         The run excluded them, or their answers were imported later.
         """
@@ -225,12 +215,13 @@ class PanelFiles(PanelLists):
             return 0
         rows = PanelRow.objects.filter(file__in=self.batches, submission__withdrawn_at=None)
         outside = rows.exclude(submission__worker__in=_select_grades(self.run).values("worker"))
-        columns = outside.values_list("file", "cells", "submission__worker")
+        columns = outside.values_list("file", "cells", "submission__worker__public_id")
+        decided = {person.worker for person in self.decided}
         return len(
             {
                 worker
                 for file, cells, worker in columns.iterator()
-                if not was_settled(cells, status[file])
+                if worker not in decided and not was_settled(cells, status[file])
             }
         )
 
@@ -250,22 +241,6 @@ class PanelFiles(PanelLists):
         """Return "accept", "look" or "exclude"; "" without a decision."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
-
-
-def propose_decision(verdict: Decided | None) -> PanelDecision | None:
-    """Return the payment decision that a verdict proposes; None without an approval or exclusion.
-
-    An exclusion without rejection proposes to approve.
-    """
-    if verdict is None or verdict.kind not in ("accept", "exclude"):
-        return None
-    # Panels pay for work done; excluding its grades is no reason to refuse pay.
-    if not verdict.rejects:
-        return APPROVED
-    category = REASONS.get(verdict.category, REASONS[OWN]).prolific
-    return PanelDecision(
-        "reject", category, build_rejection_message(verdict.category, verdict.reason)
-    )
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.writing.formats import csv_chunks, lines_chunks, panel_csv_chunks
+from annotations.ledger.panel_lists import build_list_name
 from annotations.models import rights
 from annotations.web.downloads import download
 from annotations.web.query import parse_public_id
@@ -31,6 +32,9 @@ from evaluation.words.message import counted
 
 FileWriter = tuple[str, Callable[[PanelFiles], Any]]
 
+DECISIONS = "decisions"
+"""Name of the table of all decisions, which no panel takes."""
+
 FILES: dict[str, FileWriter] = {
     "mturk": ("csv", lambda files: panel_csv_chunks(files.mturk().header, files.mturk().rows)),
     "prolific-approve": ("txt", lambda files: lines_chunks(files.prolific_approved())),
@@ -40,7 +44,7 @@ FILES: dict[str, FileWriter] = {
             files.prolific_rejected().header, files.prolific_rejected().rows
         ),
     ),
-    "decisions": (
+    DECISIONS: (
         "csv",
         lambda files: csv_chunks(files.decisions().header, files.decisions().rows),
     ),
@@ -133,18 +137,18 @@ def _suggest_label(run: Run, result: Preview) -> dict[str, str]:
 def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHttpResponse:
     """Send a file of decisions for a panel, or the table of all decisions.
 
-    `batch` in the query is the public id of one batch of Mechanical Turk, sent with all its rows.
+    Files for a panel have the name and the content of the payment pages' files. `batch` in the
+    query is the public id of one batch of Mechanical Turk, sent with all its rows.
     """
     if name not in FILES:
         raise Http404("there is no such file")
     files = PanelFiles(run)
+    file_name = file_of(run, name) if name == DECISIONS else build_list_name(run.version, name)
     if name == "mturk" and request.GET.get("batch"):
         batch = parse_public_id(request.GET, "batch")
         table = files.batch(batch) if batch else None
         if table is None:
             raise Http404("the set has no such batch")
-        return download(
-            panel_csv_chunks(table.header, table.rows), file_of(run, "batch-reviewed"), "csv"
-        )
+        return download(panel_csv_chunks(table.header, table.rows), file_name, "csv")
     extension, write_chunks = FILES[name]
-    return download(write_chunks(files), file_of(run, name), extension)
+    return download(write_chunks(files), file_name, extension)

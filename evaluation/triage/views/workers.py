@@ -33,7 +33,13 @@ from evaluation.reports.verdicts import (
     load_active_and_history,
 )
 from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
-from evaluation.triage.report.evidence import Partner, compare_answers, find_partner, find_partners
+from evaluation.triage.report.evidence import (
+    Partner,
+    Side,
+    compare_answers,
+    find_partner,
+    find_partners,
+)
 from evaluation.triage.report.exclusion import PanelFiles
 from evaluation.triage.report.queue import (
     Queue,
@@ -111,6 +117,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "query": _build_query(show, scope),
         "may": rights(request.user, run.version.question_set).edit,
         "question_set_id": run.version.question_set.public_id,
+        "of_version": f"?version={run.version.number}",
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),
@@ -191,6 +198,7 @@ def _render_page(
     partners = find_partners(run, subject, naming)
     partner = _choose_partner(request, run, subject, partners)
     page = parse_number(request.GET, "pairs", 1, MAX_NUMBER, blank=True) or 1
+    comparison = compare_answers(run, subject, partner, page)
     previous, following = queue.find_neighbors(worker, show)
     may = rights(request.user, run.version.question_set).edit
     own_last = find_own_last_verdict(queue.decided, request.user) if may else None
@@ -210,7 +218,9 @@ def _render_page(
         "seen": history[0].id if history else "",
         # A partner chosen by id need not be among those offered.
         "partners": partners if partner in partners else [*partners, partner],
-        "comparison": compare_answers(run, subject, partner, page),
+        "comparison": comparison,
+        "survey": _find_survey_times([pair.left for pair in comparison.pairs]),
+        "other_survey": _find_survey_times([pair.right for pair in comparison.pairs if pair.right]),
         "contradictions": contradictions_of(run, "worker", worker),
         "signals": signals_of(run, [worker], in_full=True).get(worker),
         "mine": own_last if own_last is not None and own_last.worker != worker else None,
@@ -264,13 +274,27 @@ def _choose_partner(
     return partner
 
 
+def _find_survey_times(sides: list[Side]) -> Side | None:
+    """Return an answer whose times are those of the whole survey; None without any.
+
+    Files often have times of the survey only. All answers then have the same, and the page shows
+    them once.
+    """
+    times = {(side.started, side.submitted, side.seconds) for side in sides}
+    if len(sides) < 2 or len(times) > 1 or sides[0].submitted is None:
+        return None
+    return sides[0]
+
+
 def _build_initial(verdict: Decided | None) -> dict[str, Any]:
     """Return the initial values of the form: those of a current exclusion, else none."""
     if verdict is None or verdict.kind != WorkerVerdict.Kind.EXCLUDE:
         return {}
+    # A message from the payment pages may be longer than a reason here.
+    reason = verdict.reason if len(verdict.reason) <= LONGEST_REASON else ""
     return {
         "category": verdict.category,
-        "reason": verdict.reason,
+        "reason": reason,
         "rejects": verdict.rejects,
     }
 

@@ -26,7 +26,16 @@ from evaluation.deletion.storage import record, removals
 from evaluation.exports.choosing import RECORD, chosen_run
 from evaluation.grading.results.report.of_record import record_of
 from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
-from evaluation.models import Alarm, AnswerScore, Audit, AuditItem, Removal, Run, WorkerGrade
+from evaluation.models import (
+    Alarm,
+    AnswerScore,
+    Audit,
+    AuditItem,
+    Removal,
+    Run,
+    WorkerGrade,
+    WorkerVerdict,
+)
 from evaluation.models.runs_of_record import choose, run_that_counts
 from evaluation.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide
@@ -173,7 +182,14 @@ def test_a_set_goes_only_when_its_name_is_typed_and_what_hangs_on_it_is_told_fir
 
 def test_workers_who_answered_nowhere_else_go_unless_somebody_wrote_a_note(rana, run):
     WorkerNote.objects.create(worker=worker(rana, "cy"), author=rana, text="copies")
-    decide(run, worker(rana, "ben"), rana, "exclude", "copied")
+    # Of before triage wrote to the log of payments, which keeps its sets.
+    WorkerVerdict.objects.create(
+        question_set=run.version.question_set,
+        run=run,
+        worker=worker(rana, "ben"),
+        kind="accept",
+        decided_by=rana,
+    )
     removals.delete(run.version.question_set, rana.pk)
     while Removal.objects.filter(finished_at=None).exists():
         removals.turn()

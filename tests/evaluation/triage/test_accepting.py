@@ -217,7 +217,7 @@ def test_queries_do_not_grow_with_the_crowd(django_assert_max_num_queries):
         run = world.finished(
             owner=User.objects.create(username=f"o{n_workers}"), n_workers=n_workers
         )
-        with django_assert_max_num_queries(18):
+        with django_assert_max_num_queries(25):
             accept_undecided(run, run.owner, find_undecided(run).seen)
         assert len(accepted(run)) == n_workers
 

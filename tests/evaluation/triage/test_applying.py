@@ -162,6 +162,8 @@ def test_who_withdrew_all_answers_meanwhile_stops_no_run(run):
     run.save()
     out(run, "w002")
     Response.objects.filter(submission__worker__external_id="w002").delete()
-    Submission.objects.filter(worker__external_id="w002").delete()
+    Submission.objects.filter(worker__external_id="w002").update(
+        state="returned", withdrawn_at=run.created_at
+    )
     left_out = apply(run, run.owner_id).parameters["exclude_workers"]
     assert left_out == ["w004", str(worker("w003").public_id)]

@@ -1,0 +1,6 @@
+"""The signal that decisions were stored; a module of its own, which its receivers load early."""
+
+from django.dispatch import Signal
+
+decisions_stored = Signal()
+"""Sent with the new `decisions`, in the transaction that stores them."""
