@@ -22,15 +22,11 @@ from annotations.exchange.presets.columns import (
     is_personal_column,
     workers_looked_at,
 )
-from annotations.exchange.presets.declared import (
-    PRESETS,
-    Preset,
-    cell_named,
-    is_list_of_submissions,
-)
+from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.preset import Preset, cell_named
 from annotations.exchange.presets.table import (
     LAYING_FLAT,
     PEEKED,
@@ -38,6 +34,7 @@ from annotations.exchange.presets.table import (
     header_is_missing,
     open_foreign,
 )
+from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
@@ -305,15 +302,15 @@ class MappedRows:
             return
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
-            label = column  # a question in full at the head of its column
+            label = self._preset.wording(column)  # a question in full at the head of its column
         text = "\n".join(part for part in (wording, label) if part) or wording_of(question)
         self.questions[question] = MturkQuestion(text, {}, line)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
-        times = self._preset.times
-        started, submitted = (
-            self._time(cell_named(row, column)) for column in (times.started, times.submitted)
-        )
+        preset, times = self._preset, self._preset.times
+        begun, ended = cell_named(row, *times.started), cell_named(row, *times.submitted)
+        seconds = cell_named(row, *times.seconds)
+        started, submitted = self._time(begun), self._time(ended)
         if started and submitted and submitted < started:
             started = submitted = None  # clocks that went back; the cells stay beside the answer
         rejected = self._preset.rejected(row)
@@ -321,7 +318,9 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=seconds_of(times.seconds, cell_named(row, times.seconds), _ignore),
+            work_seconds=seconds_of("seconds", seconds, _ignore)
+            if seconds or preset.is_fixed
+            else elapsed_seconds(begun, ended),
             session_started_at=started,
             session_submitted_at=submitted,
             extra=extra,
@@ -336,7 +335,8 @@ class MappedRows:
         zone: tzinfo | None = value.tzinfo
         if zone is None:
             try:
-                zone = ZoneInfo(self._foreign.zone) if self._foreign.zone else None
+                name = self._foreign.zone or self._preset.times.zone
+                zone = ZoneInfo(name) if name else None
             except (ValueError, OSError, KeyError):
                 zone = None
         return None if zone is None else value.replace(tzinfo=zone).astimezone(UTC)
