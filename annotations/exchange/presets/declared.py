@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.exchange.presets import experiments
+from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.columns import (
     free_text,
     is_of_question,
@@ -305,10 +305,10 @@ PRESETS = {
             "otree",
             "oTree: all apps, or one app, as CSV or XLSX",
             "On the page Data: download all apps (wide), or one app.",
-            experiments.is_otree,
-            experiments.otree_columns,
+            otree.is_otree,
+            otree.otree_columns,
             is_fixed=True,
-            left_out=experiments.left_out_of_otree,
+            left_out=otree.left_out_of_otree,
         ),
         *TOOLS,
         Preset(
