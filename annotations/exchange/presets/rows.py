@@ -22,6 +22,11 @@ from annotations.exchange.presets.columns import (
     is_personal_column,
     workers_looked_at,
 )
+from annotations.exchange.presets.attention import (
+    attention_checks,
+    is_right,
+    unresolved_checks,
+)
 from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.laying_flat import json_lines
@@ -46,6 +51,8 @@ from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+LISTED = 20
+"""Workers that are named in a note."""
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 TOTALS = "rows of totals"
@@ -64,13 +71,28 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
     """
     if not preset.is_fixed and header_is_missing(head):
         return Mapping(guessed=GUESSED)
-    mapping = preset.propose(_without_left_out(preset, head))
+    of_answers = _without_left_out(preset, head)
+    mapping = _with_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(ANSWER + one.name for one in columns_of(given, COLUMNS) if one.is_answer)
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:
         return mapping
     return replace(mapping, guessed=GUESSED)
+
+
+def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
+    """Return the mapping of a wide file with its attention checks, which are no answers."""
+    if mapping.question or preset.slug in ("own", "mturk"):
+        return mapping
+    known = {mapping.worker, mapping.text}
+    rest = [name for name in head.header if name not in known]
+    checks = attention_checks(head, rest)
+    unclear = unresolved_checks(head, rest)
+    found = replace(mapping, checks=checks).without_checks_in_answers()
+    answers = tuple(name for name in found.answers if name not in unclear)
+    # A file of nothing but such columns stays as it was proposed.
+    return replace(found, answers=answers) if answers else mapping
 
 
 def _without_left_out(preset: Preset, head: Head) -> Head:
@@ -204,6 +226,9 @@ class MappedRows:
         self.n_rows = self.n_people = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
+        self._is_last = duplicates == Duplicates.LAST
+        self.passed: dict[str, dict[str, bool]] = {column: {} for column, _ in mapping.checks}
+        self.n_checked = 0
         self.left_out: list[str] = []
 
     @property
@@ -215,7 +240,15 @@ class MappedRows:
             notes.append("The row under the header was read as a second header row")
         if n_columns > 1:
             counts = f"{self.n_people} rows x {n_columns} columns of answers"
-            notes.append(f"{counts} = {self.n_rows} answers")
+            notes.append(f"{counts} = {self.n_rows - self.n_checked} answers")
+        for column, right in self._mapping.checks:
+            failed = [who for who, has_passed in self.passed[column].items() if not has_passed]
+            more = f" and {len(failed) - LISTED} more" if len(failed) > LISTED else ""
+            who = f": {', '.join(failed[:LISTED])}{more}" if failed else ""
+            notes.append(
+                f"Attention check {column}, right answer “{right}”: {len(failed)} of "
+                f"{len(self.passed[column])} workers failed{who}"
+            )
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
             notes.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
@@ -234,10 +267,11 @@ class MappedRows:
                 if name not in at and is_personal_column(head, name)
             ]
         private = frozenset(self.left_out)
+        checks = {column for column, _ in mapping.checks}
         aside = [
             (position, name)
             for position, name in enumerate(header)
-            if name not in at and name not in private
+            if (name not in at or name in checks) and name not in private
         ]
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
@@ -286,6 +320,15 @@ class MappedRows:
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
+            for column, right in mapping.checks:
+                text = preset.cell(cells[at[column]]).strip()
+                known = self.passed[column]
+                if worker not in known or (self._is_last and text):
+                    known[worker] = is_right(text, right)
+                self._learn(column, column, "", line, right)
+                number, self.n_rows = self.n_rows, self.n_rows + 1
+                self.n_checked += 1
+                yield AnswerRecord(number, line, worker, column, text, facts=facts), number
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
         named = [(self._mapping.worker, worker)]
@@ -297,14 +340,16 @@ class MappedRows:
                 self.problems.add_code(line, column, "id_missing", name=what)
         return not all(value for _, value in named)
 
-    def _learn(self, question: str, column: str, wording: str, line: int) -> None:
+    def _learn(
+        self, question: str, column: str, wording: str, line: int, right: str = ""
+    ) -> None:
         if question in self.questions:
             return
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
             label = self._preset.wording(column)  # a question in full at the head of its column
         text = "\n".join(part for part in (wording, label) if part) or wording_of(question)
-        self.questions[question] = MturkQuestion(text, {}, line)
+        self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         preset, times = self._preset, self._preset.times
