@@ -198,7 +198,8 @@ def is_redcap(head: Head) -> bool:
     """Whether a file is of REDCap, raw or with labels."""
     is_record = bool(head.header) and plain_name(head.header[0]) in ("recordid", "studyid")
     complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
-    return bool(_has(head, OF_RECORDS - {"eventname"}) or is_record) and bool(complete)
+    is_named = is_record or _has(head, OF_RECORDS - {"eventname"})
+    return is_named and bool(complete) and not _is_long(head)
 
 
 def redcap_columns(head: Head) -> Mapping:
