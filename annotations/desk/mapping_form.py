@@ -70,8 +70,8 @@ class MappingForm(forms.Form):
         label="Attention checks",
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One column a line, with its right answer: Q10 = Strongly disagree. Their answers "
-        "are not graded.",
+        help_text="One column a line, with its right answer: Q10 = Strongly disagree. Answers to "
+        "checks are not graded.",
     )
     question_template = UploadForm.base_fields["question_template"]
     duplicates = forms.ChoiceField(

@@ -185,7 +185,8 @@ REMARKS = re.compile(
     r"(survey|study|experiment|questionnaire|hit)\b"
     r"|(^|[._\d])(comments?|feedback|remarks?)(_?text)?$"
     r"|\b(alg[uú]n|otros?) comentarios?\b|\bdes (commentaires|remarques)\b|etwas mitteilen"
-    r"|\bother\b.{0,12}(please specify|specify|- text)\W*$|\b(sonstiges?|andere[rs]?)\b.{0,20}angeben"
+    r"|\bother\b.{0,12}(please specify|specify|- text)\W*$"
+    r"|\b(sonstiges?|andere[rs]?)\b.{0,20}angeben"
     r"|\bautre\b.{0,12}précise|\botr[oa]\b.{0,20}especifi"
     r"|\bnog opmerkingen\b|\baltri commenti\b|\balgum comentário\b",
     re.IGNORECASE,

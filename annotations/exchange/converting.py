@@ -12,8 +12,8 @@ from annotations.exchange.importing.mapped import stage_mapped
 from annotations.exchange.importing.mturk import StagedBatch
 from annotations.exchange.importing.stage import StagedAnswer, extra_values
 from annotations.exchange.presets import Mapping, Preset
-from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.duplicates import Duplicates, note_of
+from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.writing.formats import format_of, write_table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from annotations.exchange.column_names import plain_name
@@ -10,8 +11,8 @@ from annotations.exchange.presets.cells import is_number
 from annotations.exchange.presets.table import Head
 
 _INSTRUCTION = re.compile(
-    r"\b(please |kindly |just )?(select|choose|pick|tick|click|mark|check|answer|respond|reply|enter|"
-    r"type|write)\b.{0,80}|attention[ -]?check|paying attention|still reading|read(ing)? carefully"
+    r"\b(select|choose|pick|tick|click|mark|check|answer|respond|reply|enter|type|"
+    r"write)\b.{0,80}|attention[ -]?check|paying attention|still reading|read(ing)? carefully"
     r"|\b(wählen|kreuzen|klicken|markieren|antworten|schreiben) sie\b|\bwähle\b|aufmerksam"
     r"|\b(sélectionnez|choisissez|cochez|répondez|cliquez)\b"
     r"|\b(seleccione|selecciona|elija|elige|marque|marca|responda)\b"
@@ -58,12 +59,13 @@ def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
 def _right_answer(head: Head, column: str) -> str:
     titles = [one for one in head.titles(column) if _INSTRUCTION.search(one)]
     asked = next((one for one in titles if _PURPOSE.search(one)), "")
-    values = list(dict.fromkeys(head.values(column)))
-    if not asked or not values or sum(len(one.split()) > MOST_WORDS for one in values) * 2 > len(values):
+    counts = Counter(head.values(column))
+    n_long = sum(len(one.split()) > MOST_WORDS for one in counts)
+    if not asked or not counts or 2 * n_long > len(counts):
         return ""
     folded = " ".join(asked.casefold().split())
-    named = [one for one in values if _names(folded, one)]
-    return max(named, key=lambda one: (len(one), one), default="")
+    named = [one for one in counts if _names(folded, one)]
+    return max(named, key=lambda one: (len(one), counts[one], one), default="")
 
 
 def _names(wording: str, value: str) -> bool:

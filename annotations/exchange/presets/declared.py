@@ -65,6 +65,7 @@ OF_SUBMISSIONS = (
 FEWEST_OF_SUBMISSIONS = 2
 """Columns of its own, beside ids and status, by which Prolific's list is known."""
 
+
 def _panel(mapping: Mapping) -> str:
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 

@@ -283,7 +283,9 @@ def _responses(head: Columns) -> list[str]:
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 
-def written_columns(head: Columns, names: Iterable[str], *, or_all: bool = False) -> tuple[str, ...]:
+def written_columns(
+    head: Columns, names: Iterable[str], *, or_all: bool = False
+) -> tuple[str, ...]:
     """Return the columns with written answers; without any all that are filled, or none."""
     filled = [
         name for name in names if head.values(name) and not mostly(is_json, head.values(name))

@@ -15,17 +15,17 @@ from zoneinfo import ZoneInfo
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank, wording_of
+from annotations.exchange.presets.attention import (
+    attention_checks,
+    is_right,
+    unresolved_checks,
+)
 from annotations.exchange.presets.cells import is_json, is_number
 from annotations.exchange.presets.columns import (
     answers_looked_at,
     are_people_columns,
     is_personal_column,
     workers_looked_at,
-)
-from annotations.exchange.presets.attention import (
-    attention_checks,
-    is_right,
-    unresolved_checks,
 )
 from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
@@ -288,11 +288,7 @@ class MappedRows:
             if not worker and not any(not is_blank(text) for text in texts):
                 self.skipped[NOBODY] += 1
                 continue
-            if worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
-                cell.strip() and not is_number(cell.strip())
-                for at_cell, cell in enumerate(cells)
-                if at_cell != at.get(mapping.worker)
-            ):
+            if self._is_total(worker, cells, at):
                 self.skipped[TOTALS] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
@@ -320,15 +316,30 @@ class MappedRows:
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
-            for column, right in mapping.checks:
-                text = preset.cell(cells[at[column]]).strip()
-                known = self.passed[column]
-                if worker not in known or (self._is_last and text):
-                    known[worker] = is_right(text, right)
-                self._learn(column, column, "", line, right)
-                number, self.n_rows = self.n_rows, self.n_rows + 1
-                self.n_checked += 1
-                yield AnswerRecord(number, line, worker, column, text, facts=facts), number
+            yield from self._checks_of(line, worker, cells, at, facts)
+
+    def _checks_of(
+        self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
+    ) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield a worker's answers to the attention checks, and note who passed them."""
+        for column, right in self._mapping.checks:
+            text = self._preset.cell(cells[at[column]]).strip()
+            text = "" if is_blank(text) else text
+            known = self.passed[column]
+            if worker not in known or (self._is_last and text):
+                known[worker] = is_right(text, right)
+            self._learn(column, column, "", line, right)
+            number, self.n_rows = self.n_rows, self.n_rows + 1
+            self.n_checked += 1
+            yield AnswerRecord(number, line, worker, column, text, facts=facts), number
+
+    def _is_total(self, worker: str, cells: Sequence[str], at: dict[str, int]) -> bool:
+        """Whether a row holds totals: such a word in place of the worker, and numbers alone."""
+        return worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
+            cell.strip() and not is_number(cell.strip())
+            for place, cell in enumerate(cells)
+            if place != at.get(self._mapping.worker)
+        )
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
         named = [(self._mapping.worker, worker)]
@@ -340,9 +351,7 @@ class MappedRows:
                 self.problems.add_code(line, column, "id_missing", name=what)
         return not all(value for _, value in named)
 
-    def _learn(
-        self, question: str, column: str, wording: str, line: int, right: str = ""
-    ) -> None:
+    def _learn(self, question: str, column: str, wording: str, line: int, right: str = "") -> None:
         if question in self.questions:
             return
         label = self._foreign.wordings.get(column, "")

@@ -18,7 +18,8 @@ from annotations.exchange.presets.table import Head
 
 TIMESTAMPS = plain_names(
     "timestamp zeitstempel horodateur marcatemporal carimbodedata/hora informazionicronologiche "
-    "tijdstempel sygnaturaczasowa отметкавремени タイムスタンプ 时间戳 时间戳记 時間戳記 타임스탬프 "
+    "tijdstempel sygnaturaczasowa отметкавремени タイムスタンプ 时间戳 时间戳记 時間戳記 "
+    "타임스탬프 "
     "tidsstempel tidsstämpel tidstempel aikaleima časovároznačka časovéznačka časovéohraničení "
     "časovéoznačenie időbélyeg időbélyegző zamandamgası χρονικήσήμανση marcătemporală marcadetemps "
     "dấuthờigian stempelwaktu capwaktu vremenskaoznaka клеймоотчаса позначкачасу חותמתזמן "
@@ -67,12 +68,16 @@ CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<
 """A heading of LimeSurvey with the code and the wording of a question."""
 CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
 COMPLETE = re.compile(r".*complete$")
-OF_RECORDS = plain_names("redcapeventname redcapsurveyidentifier redcaprepeatinstrument surveyidentifier "
-    "redcapdataaccessgroup redcaprepeatinstance eventname repeatinstrument")
+OF_RECORDS = plain_names(
+    "redcapeventname redcapsurveyidentifier redcaprepeatinstrument surveyidentifier "
+    "redcapdataaccessgroup redcaprepeatinstance eventname repeatinstrument"
+)
 NO_ANSWERS = "rows that mark the beginning or the end of a questionnaire"
 REJECTED = "rejected participants"
 GORILLA = ("Participant Private ID", "Participant Public ID")
 GORILLA_ROWS = plain_names("beginquestionnaire endquestionnaire begintask endtask endoffile")
+FIRST_NAMED = 150
+"""The rank of a heading, see `known_names.worker_rank`, from which the respondent id goes first."""
 FILLED = 0.5
 """Share of different values that a column of respondents' ids has at least."""
 
@@ -99,7 +104,9 @@ def propose_wide(
 def _are_ids(head: Head, column: str) -> bool:
     cells = head.cells(column)
     different = len(set(cells))
-    return bool(cells) and all(cells) and different >= FILLED * len(cells) and not are_sentences(cells)
+    return (
+        bool(cells) and all(cells) and different >= FILLED * len(cells) and not are_sentences(cells)
+    )
 
 
 def _columns(head: Head, names: Iterable[str]) -> list[str]:
@@ -126,8 +133,8 @@ def is_google_forms(head: Head) -> bool:
     """Whether a file is of Google Forms: its first column is the time of the response."""
     first = head.header[0] if head.header else ""
     is_list = bool(head.named(*OF_PANEL) and head.named("Status"))
-    return plain_name(first) in TIMESTAMPS and len(head.header) > 1 and not (
-        is_list or _is_long(head)
+    return (
+        plain_name(first) in TIMESTAMPS and len(head.header) > 1 and not (is_list or _is_long(head))
     )
 
 
@@ -145,7 +152,7 @@ def is_survey_monkey(head: Head) -> bool:
 def survey_monkey_columns(head: Head) -> Mapping:
     """Return the columns of SurveyMonkey: nine of its own, then the questions."""
     respondents, collectors = _columns(head, RESPONDENTS), _columns(head, COLLECTORS)
-    return propose_wide(head, [*respondents, *collectors], respondents, 100 + 50)
+    return propose_wide(head, [*respondents, *collectors], respondents, FIRST_NAMED)
 
 
 def is_typeform(head: Head) -> bool:
@@ -221,7 +228,9 @@ def is_gorilla(head: Head) -> bool:
 def gorilla_columns(head: Head) -> Mapping:
     """Return the columns of Gorilla's questionnaires, in their long and short forms."""
     public, private = head.named(GORILLA[1]), head.named(GORILLA[0])
-    pairs = {pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)}
+    pairs = {
+        pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
+    }
     is_public = len({one for _, one in pairs if one}) == len(pairs)
     worker = public if is_public else private
     question, answer = head.named("Question Key"), head.named("Response")
@@ -261,7 +270,9 @@ def is_unsubmitted(row: Row) -> bool:
 def is_incomplete(row: Row) -> bool:
     """Whether no instrument of REDCap was completed."""
     states = {
-        cell.strip().casefold() for name, cell in row.items() if COMPLETE.match(name) and cell.strip()
+        cell.strip().casefold()
+        for name, cell in row.items()
+        if COMPLETE.match(name) and cell.strip()
     }
     return bool(states) and states <= {"0", "incomplete"}
 

@@ -32,12 +32,14 @@ RIGHT = {
     for who, texts in zip(IDS, SAID, strict=True)
     for question, text in zip((BREAD, SALT), texts, strict=True)
 }
-KINDS = ("Sheet", "Form")
 
 
 def by(ids, questions=(BREAD, SALT)):
     """Return the right answers under other ids of workers and other questions."""
-    names, asked = dict(zip(IDS, ids, strict=True)), dict(zip((BREAD, SALT), questions, strict=True))
+    names, asked = (
+        dict(zip(IDS, ids, strict=True)),
+        dict(zip((BREAD, SALT), questions, strict=True)),
+    )
     return {(names[who], asked[question]): text for (who, question), text in RIGHT.items()}
 
 
@@ -62,9 +64,10 @@ def read(name, content):
     with stage_mapped(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)
         found = {
-            (stage.workers[one.worker].name, stage.asked[names[one.question]].text or names[
-                one.question
-            ]): one.text
+            (
+                stage.workers[one.worker].name,
+                stage.asked[names[one.question]].text or names[one.question],
+            ): one.text
             for one in stage.fresh()
             if not stage.asked[names[one.question]].right
         }
@@ -131,7 +134,15 @@ def test_survey_monkey_condensed_has_the_prolific_id_as_worker():
     assert read("everyday.csv", content)[:2] == ("survey-monkey", RIGHT)
 
 
-TYPEFORM = ["#", BREAD, SALT, "Response Type", "Start Date (UTC)", "Submit Date (UTC)", "Network ID"]
+TYPEFORM = [
+    "#",
+    BREAD,
+    SALT,
+    "Response Type",
+    "Start Date (UTC)",
+    "Submit Date (UTC)",
+    "Network ID",
+]
 
 
 def typeform(at, kind="completed"):
@@ -252,7 +263,9 @@ def test_gorilla_is_read_in_its_long_form():
 
 
 def test_gorilla_is_read_in_its_short_form():
-    content = table([*GORILLA, "bread", "salt", "END QUESTIONNAIRE"], *rows(gorilla, lambda at: [1]))
+    content = table(
+        [*GORILLA, "bread", "salt", "END QUESTIONNAIRE"], *rows(gorilla, lambda at: [1])
+    )
     assert read("data_exp_1.csv", content)[:2] == ("gorilla", by(IDS, ("bread", "salt")))
 
 
@@ -348,7 +361,8 @@ def test_seconds_between_times_do_not_depend_on_the_order_of_day_and_month():
     assert elapsed_seconds("03/04/2026 09:02:03 AM", "03/04/2026 09:11:03 AM") == 540
     assert elapsed_seconds("31.12.2024 23:50", "01.01.2025 00:10") == 1200
     assert elapsed_seconds("2024-03-01 09:00:00", "2024-03-01 08:00:00") is None
-    assert elapsed_seconds("01/02/2024 09:00", "02/02/2024 09:00") is None
+    assert elapsed_seconds("01/02/2024 09:00", "02/02/2024 09:00") == 86400
+    assert elapsed_seconds("01/02/2024 09:00", "01/03/2024 09:00") is None
     assert elapsed_seconds("never", "2024-03-01 08:00:00") is None
 
 
@@ -359,10 +373,14 @@ def test_a_file_without_ids_is_asked_about():
     assert caught.value.problems[0].code == "worker_column_unclear"
 
 
-def test_rows_of_a_survey_count_each_check_once():
-    source = bytes_source("a.csv", table(["Timestamp", "Prolific ID", BREAD, SALT], *rows(
-        lambda at: ["3/4/2024 9:01:57", IDS[at]]
-    )))
+def test_each_cell_of_a_column_of_answers_is_counted():
+    source = bytes_source(
+        "a.csv",
+        table(
+            ["Timestamp", "Prolific ID", BREAD, SALT],
+            *rows(lambda at: ["3/4/2024 9:01:57", IDS[at]]),
+        ),
+    )
     head = head_of(source)
     found = rows_of(source, recognised(head), proposed(recognised(head), head, source))
     assert len(list(found)) == found.n_rows == 3 * 2
