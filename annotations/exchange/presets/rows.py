@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from annotations.exchange.presets.attention import (
     is_right,
     unresolved_checks,
 )
-from annotations.exchange.presets.cells import is_json, is_number
+from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words
 from annotations.exchange.presets.columns import (
     answers_looked_at,
     are_people_columns,
@@ -36,6 +37,7 @@ from annotations.exchange.presets.table import (
     LAYING_FLAT,
     PEEKED,
     Head,
+    head_of,
     header_is_missing,
     open_foreign,
 )
@@ -45,12 +47,13 @@ from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, fin
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.json_document import READ_HERE, lines_elsewhere
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
-from annotations.exchange.reading.mturk_columns import ANSWER, columns_of
+from annotations.exchange.reading.mturk_columns import ANSWER, INPUT, columns_of, spelled
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+_ID_OF_INPUT = re.compile(r"(id|idx|index|number|num|row)$", re.IGNORECASE)
 LISTED = 20
 """Workers that are named in a note."""
 TRIAL = "test"
@@ -162,10 +165,24 @@ def rows_of(
     """
     if preset.slug == "mturk":
         chosen = [glob.escape(name) for name in mapping.answers]
-        return MturkRows(given, template, chosen, duplicates)
+        return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     if preset.slug == "own" and mapping.question and len(mapping.answers) == 1:
         return OwnRows(_as_lines(given), mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
+
+
+def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
+    """Return the template of the one Input column with texts, if all others are named as ids."""
+    head = head_of(given)
+    names = spelled(head.header)
+    inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
+    inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
+    texts = [name for name, values in inputs.items() if mean_words(values) >= WORDS]
+    others = [name for name in inputs if name not in texts]
+    if len(texts) != 1 or not others or not all(map(_ID_OF_INPUT.search, others)):
+        return None
+    field = texts[0].removeprefix(INPUT)
+    return None if set("{}$") & set(field) else QuestionTemplate(f"${{{field}}}")
 
 
 def _as_lines(given: Readable) -> Readable:

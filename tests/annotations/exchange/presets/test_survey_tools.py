@@ -384,3 +384,21 @@ def test_each_cell_of_a_column_of_answers_is_counted():
     head = head_of(source)
     found = rows_of(source, recognised(head), proposed(recognised(head), head, source))
     assert len(list(found)) == found.n_rows == 3 * 2
+
+
+@pytest.mark.parametrize(
+    ("other", "cell", "wording"),
+    [
+        ("Input.question_id", "q1", BREAD),
+        ("Input.tone", "formal", f"tone: formal\nquestion: {BREAD}"),
+    ],
+)
+def test_the_wording_of_a_batch_has_no_ids_of_questions(other, cell, wording):
+    header = ["HITId", "WorkerId", "AssignmentStatus", other, "Input.question", "Answer.text"]
+    people = [
+        [f"HIT{cell}", who, "Submitted", cell, BREAD, texts[0]]
+        for who, texts in zip(IDS, SAID, strict=True)
+    ]
+    slug, found, _, _ = read("batch.csv", table(header, *people))
+    assert slug == "mturk"
+    assert found == {(who, wording): texts[0] for who, texts in zip(IDS, SAID, strict=True)}
