@@ -66,6 +66,13 @@ class MappingForm(forms.Form):
         "columns.",
         error_messages={"required": "Tick at least one column of answers."},
     )
+    checks = forms.CharField(
+        label="Attention checks",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One column a line, with its right answer: Q10 = Strongly disagree. Answers to "
+        "checks are not graded.",
+    )
     question_template = UploadForm.base_fields["question_template"]
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
@@ -104,7 +111,8 @@ class MappingForm(forms.Form):
             "header_row": place.get("header_row") or None,
             "is_turned": place.get("is_turned", False),
         }
-        answers = {"answers": list(mapping.answers)}
+        checks = "\n".join(f"{column} = {right}" for column, right in mapping.checks)
+        answers = {"answers": list(mapping.answers), "checks": checks}
         super().__init__(data, initial={**options, **chosen, **placed, **answers})
         self._head, self._mapping, self._preset = head, mapping, options["preset"]
         self._place = place
@@ -123,7 +131,7 @@ class MappingForm(forms.Form):
         self.fields["answers"].choices = self._list_answer_columns(fields)  # type: ignore[attr-defined]
         if self._preset == "mturk":
             # The other columns of Mechanical Turk have fixed names.
-            for field in ("worker", "question", "text"):
+            for field in ("worker", "question", "text", "checks"):
                 del self.fields[field]
         else:
             del self.fields["question_template"]
@@ -163,6 +171,19 @@ class MappingForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
         return text
 
+    def clean_checks(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns of attention checks with their right answers."""
+        lines = [" ".join(line.split()) for line in self.cleaned_data["checks"].splitlines()]
+        entries = [f"check={line.replace(' = ', '=', 1)}" for line in lines if line]
+        try:
+            return Mapping().changed(entries, self._head.header, self._head.name).checks
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        except InputError as error:
+            problem = error.problems[0]
+            text = f"{problem.reason.capitalize()}. {problem.remedy}"
+            raise forms.ValidationError(text, code=problem.code) from error
+
     def clean(self) -> dict[str, Any]:
         """Refuse columns that exclude each other, such as one chosen twice."""
         values = super().clean() or self.cleaned_data
@@ -196,7 +217,8 @@ class MappingForm(forms.Form):
             fixed = self._mapping
             return Mapping(fixed.worker, fixed.question, tuple(values["answers"]))
         columns = {name: values.get(name, "") for name in ("worker", "question", "text")}
-        chosen = Mapping(**columns, answers=tuple(values["answers"]))
+        answers, checks = tuple(values["answers"]), values.get("checks") or ()
+        chosen = Mapping(**columns, answers=answers, checks=checks).without_checks_in_answers()
         # A proposed column that the user left as it is remains a guess.
         same = {
             "worker": chosen.worker == self._mapping.worker,

@@ -175,7 +175,20 @@ REMARKS = re.compile(
     r"kommentare|fragen)|sonstige(s)?|commentaires?|remarques?|comentarios?|sugerencias|"
     r"observaciones|commenti|osservazioni|opmerkingen|uwagi|комментарии)\b"
     r"|\b(comments|feedback|anything else) (about|on|for|to|regarding) (this|the|our|us)\b"
-    r"|anything else you (want|would|wish)|any (other )?comments",
+    r"|anything else you (want|would|wish)|any (other |further |additional )?"
+    r"(comments|feedback|remarks|technical (problems|issues|difficulties))\b"
+    r"|\b(do|did|have|would) you (have |like |want |wish ).{0,30}\b(comments?|feedback|remarks?)\b"
+    r"|\b(what|how) (did|do) you (think of|think about|like|find|experience) (this|the|our) "
+    r"(survey|study|experiment|questionnaire|hit)\b"
+    r"|\bwhat (do|did) you think (this|the) (study|survey|experiment) (is|was) about\b"
+    r"|\b(experiences?|problems|issues|difficulties) (with|in|during|of) (this|the|our) "
+    r"(survey|study|experiment|questionnaire|hit)\b"
+    r"|(^|[._\d])(comments?|feedback|remarks?)(_?text)?$"
+    r"|\b(alg[uú]n|otros?) comentarios?\b|\bdes (commentaires|remarques)\b|etwas mitteilen"
+    r"|\bother\b.{0,12}(please specify|specify|- text)\W*$"
+    r"|\b(sonstiges?|andere[rs]?)\b.{0,20}angeben"
+    r"|\bautre\b.{0,12}précise|\botr[oa]\b.{0,20}especifi"
+    r"|\bnog opmerkingen\b|\baltri commenti\b|\balgum comentário\b",
     re.IGNORECASE,
 )
 """Headings of remarks on the study, which are no answers to its questions."""

@@ -182,8 +182,23 @@ CORNER = "participant"
 
 
 def named_corner(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of a header, the first one also where it is empty."""
-    return names if not names or names[0].strip() else [CORNER, *names[1:]]
+    """Return the names of a header, also of columns without a heading.
+
+    The first one is then `CORNER`; each other one has the name at its left with its number, such
+    as "Which of these? [2]".
+    """
+    found: list[str] = []
+    base, number = "", 1
+    for name in names:
+        if name.strip():
+            base, number = name.strip(), 1
+            found.append(name)
+        elif base:
+            number += 1
+            found.append(f"{base} [{number}]")
+        else:
+            found.append(CORNER if not found else name)
+    return found
 
 
 def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:

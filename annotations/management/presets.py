@@ -46,7 +46,8 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         metavar="KEY=COLUMN",
         help="with a preset: the column of the worker, question, text (the question's wording) or "
         "answer, where another one is meant than the preset proposes; answer several times or as "
-        "a glob such as 'Q*'; an empty COLUMN for none; worker=#row for the number of the row",
+        "a glob such as 'Q*'; check=COLUMN=ANSWER for an attention check and its right answer; an "
+        "empty COLUMN for none; worker=#row for the number of the row",
     )
     parser.add_argument(
         "--sheet",
@@ -118,6 +119,7 @@ def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     answers = mapping.answers
     more = f" and {len(answers) - 10} more" if len(answers) > 10 else ""
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
+    columns += [f"attention check = {name} (right: {right})" for name, right in mapping.checks]
     if not mapping.question:
         columns.append("each column of answers is a question")
     place = arranged.describe()

@@ -289,4 +289,7 @@ def _store_questions(
 
 def _fields(asked: MturkQuestion) -> dict[str, Any]:
     inputs = {f"Input.{name}": cell for name, cell in asked.inputs.items() if cell.strip()}
-    return {"text": asked.text, "metadata": inputs}
+    fields: dict[str, Any] = {"text": asked.text, "metadata": inputs}
+    if asked.right:
+        fields |= {"role": Question.Role.ATTENTION, "accepted_answers": [asked.right]}
+    return fields

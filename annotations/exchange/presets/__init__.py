@@ -6,8 +6,9 @@ changed, to `importing` for the database or as our own table to `convert_answers
 """
 
 from annotations.exchange.presets.arrangement import Arranged, Arrangement, arrange
-from annotations.exchange.presets.declared import PRESETS, Preset, recognised
+from annotations.exchange.presets.declared import PRESETS, recognised
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.preset import Preset
 from annotations.exchange.presets.rows import (
     MappedRows,
     preset_named,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from annotations.exchange.header import named_corner
 from annotations.exchange.presets.cells import is_number, is_time, mean_words
 from annotations.exchange.presets.columns import is_question
 from annotations.exchange.presets.declared import is_list_of_submissions, recognised
@@ -104,7 +105,7 @@ def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
         return Arranged(source)
     rows = _rows_of_text(source)
     row = chosen.header_row or _header_of_text(rows)
-    named = source.names_corner or _lacks_corner(rows, row)
+    named = source.names_corner or _lacks_names(rows, row)
     return Arranged(replace(source, header_row=row, names_corner=named), header_row=row)
 
 
@@ -123,7 +124,7 @@ def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
     if not titles:
         return Arranged(source)
     row = chosen.header_row or header_row_of(rows[at])
-    named = source.names_corner or _lacks_corner(rows[at], row)
+    named = source.names_corner or _lacks_names(rows[at], row)
     placed = replace(source, sheet=titles[at], header_row=row, names_corner=named)
     return Arranged(placed, titles, titles[at], row)
 
@@ -189,6 +190,27 @@ def _are_names(cells: Sequence[str]) -> bool:
     filled = [cell.strip() for cell in cells if cell.strip()]
     n_texts = sum(not is_number(cell) and not is_time(cell) for cell in filled)
     return 2 * n_texts > len(filled)
+
+
+def _lacks_names(rows: Sequence[Row], header_row: int) -> bool:
+    """Whether columns without a heading hold questions, or are labelled in a second header row."""
+    return _lacks_corner(rows, header_row) or _lacks_headings(rows, header_row)
+
+
+def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
+    """Whether a second header row labels columns that have no heading.
+
+    Survey tools write a question with several fields so: its heading stands over the first.
+    """
+    table = [cells for number, cells in rows if number >= header_row and any(cells)]
+    if len(table) <= FEWEST_TEXTS or not table[0][0].strip():
+        return False
+    width = max(map(len, table))
+    header, *others = [tuple([*cells, *[""] * width][:width]) for cells in table[:COMPARED]]
+    labelled = [at for at in range(width) if not header[at].strip() and others[0][at].strip()]
+    if not labelled or not any(row[at].strip() for row in others[1:] for at in labelled):
+        return False
+    return second_header_rows(named_corner(header), others).n_rows > 0
 
 
 def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:

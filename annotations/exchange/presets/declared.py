@@ -6,12 +6,9 @@ the first one that recognises it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from collections.abc import Mapping as Dict
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 
-from annotations.exchange.column_names import plain_name
-from annotations.exchange.presets import experiments
+from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.columns import (
     free_text,
     is_of_question,
@@ -21,6 +18,8 @@ from annotations.exchange.presets.columns import (
 )
 from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
+from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, cell_of
 from annotations.exchange.prolific import squashed
@@ -50,7 +49,6 @@ SPAM_STATUSES = (
     *("8", "12", "40", "24"),
 )
 SPAM = "responses that Qualtrics marked as spam"
-UNFINISHED = "unfinished responses"
 NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "onwaar", "fałsz")
 """Values of the column Finished, also as a spreadsheet writes them in its language."""
 ALL_OF_IT = 100
@@ -66,58 +64,6 @@ OF_SUBMISSIONS = (
 )
 FEWEST_OF_SUBMISSIONS = 2
 """Columns of its own, beside ids and status, by which Prolific's list is known."""
-
-Row = Dict[str, str]
-"""The cells of a row by the plain names of their columns, see `column_names.plain_name`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Columns of when an answer was begun, when it was sent, and how many seconds it took."""
-
-    started: str = ""
-    submitted: str = ""
-    seconds: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """One kind of export.
-
-    Attributes
-    ----------
-    slug, title : what commands and pages call it. how : how the file is got there.
-    recognises : whether the beginning of a file is of it. propose : its mapping.
-    panel : where the workers' ids come from. cell : what a cell of an answer says.
-    left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
-    None where the export does not say. rejected : whether it was refused where it was
-    collected, None where it is unknown. times : columns, where the file has them. has_private :
-    whether personal columns are left out. is_fixed : whether the form of the file says which
-    columns hold what, so that its mapping is no guess.
-    """
-
-    slug: str
-    title: str
-    how: str
-    recognises: Callable[[Head], bool]
-    propose: Callable[[Head], Mapping]
-    panel: Callable[[Mapping], str] = field(default=lambda mapping: "")
-    cell: Callable[[str], str] = str
-    left_out: Callable[[Row], str] = field(default=lambda row: "")
-    unfinished: Callable[[Row], bool] | None = None
-    rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
-    times: Times = Times()
-    has_private: bool = True
-    is_fixed: bool = False
-
-    def reason_left_out(self, row: Row) -> str:
-        """Return why a row is not read, for a count of such rows; "" if it is read."""
-        reason = self.left_out(row)
-        return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")
-
-    def keeping_unfinished(self) -> Preset:
-        """Return the preset that reads the rows of people who broke off, too."""
-        return replace(self, unfinished=None)
 
 
 def _panel(mapping: Mapping) -> str:
@@ -163,14 +109,9 @@ def _is_qualtrics(head: Head) -> bool:
     return bool(head.named("RecordedDate", "Finished", "ResponseSet"))
 
 
-def cell_named(row: Row, name: str) -> str:
-    """The cell of a row in a column of that name, trimmed; "" if there is none."""
-    return row.get(plain_name(name), "").strip()
-
-
 def _tried(row: Row) -> str:
     of_preview = cell_named(row, "DistributionChannel").casefold() == "preview"
-    status = cell_named(row, "Status").casefold()
+    status = cell_named(row, "Status", "Response Type").casefold()
     if of_preview or status in PREVIEWS:
         return TRIED
     return SPAM if status in SPAM_STATUSES else ""
@@ -302,7 +243,7 @@ PRESETS = {
             left_out=_tried,
             unfinished=_broke_off,
             is_fixed=True,
-            times=Times("StartDate", "EndDate", "Duration (in seconds)"),
+            times=Times(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
         ),
         Preset(
             "label-studio",
@@ -313,7 +254,7 @@ PRESETS = {
             is_fixed=True,
             cell=cell_of,
             left_out=_cancelled,
-            times=Times("", "created_at", "lead_time"),
+            times=Times((), ("created_at",), ("lead_time",)),
         ),
         Preset(
             "potato",
@@ -365,11 +306,12 @@ PRESETS = {
             "otree",
             "oTree: all apps, or one app, as CSV or XLSX",
             "On the page Data: download all apps (wide), or one app.",
-            experiments.is_otree,
-            experiments.otree_columns,
+            otree.is_otree,
+            otree.otree_columns,
             is_fixed=True,
-            left_out=experiments.left_out_of_otree,
+            left_out=otree.left_out_of_otree,
         ),
+        *TOOLS,
         Preset(
             "prolific",
             "Prolific: a survey that recorded Prolific's ids",

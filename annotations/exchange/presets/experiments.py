@@ -1,4 +1,4 @@
-"""Tables of experiment programs: jsPsych's trials, psiTurk's files without a header, oTree's pages.
+"""Tables of experiment programs: jsPsych's trials, psiTurk's files without a header.
 
 The responses of a trial are JSON, {"Q0": "..."}: each text becomes a row with its question
 in the column `trialquestion` and the text in `trialanswer`; other trials have neither.
@@ -39,7 +39,6 @@ NO_TEXT = "trials that hold no written answer to an item"
 UNSUBMITTED = frozenset({"draft", "discarded", "pending"})
 ANNOTATED = ("annotation", "annotation_agent")
 """Columns of Argilla's older data sets, whose records are annotated once each."""
-NEVER_BEGAN = "participants who never began"
 
 PARTICIPANTS = (
     *("PROLIFIC_PID", "prolific_id", "prolific_participant_id", "participant_id", "participant"),
@@ -224,14 +223,14 @@ def argilla_columns(head: Columns) -> Mapping:
     if set(ANNOTATED) <= set(head.header):
         text = "text" if head.values("text") else head.named("inputs")
         return Mapping(
-            ANNOTATED[1], head.named("id"), _written_in(head, ANNOTATED[:1], or_all=True), text
+            ANNOTATED[1], head.named("id"), written_columns(head, ANNOTATED[:1], or_all=True), text
         )
     fields = [name for name in head.header if name.startswith("field.")]
     question = RECORD if head.values(RECORD) or not fields else fields[0]
     return Mapping(
         USER,
         question,
-        _written_in(head, _responses(head), or_all=True),
+        written_columns(head, _responses(head), or_all=True),
         fields[0] if fields and question == RECORD else "",
     )
 
@@ -268,27 +267,6 @@ def psiturk_columns(head: Columns) -> Mapping:
     return Mapping("uniqueid", "question", ("response",))
 
 
-def is_otree(head: Columns) -> bool:
-    """Return whether a file is oTree's, of all apps or of one."""
-    return "participant.code" in head.header
-
-
-def otree_columns(head: Columns) -> Mapping:
-    """Return the columns of oTree's pages; no answers where no field of a player has texts."""
-    label = "participant.label"
-    labels, codes = head.values(label), head.values("participant.code")
-    worker = label if len(labels) == len(codes) and len(labels) > 0 else "participant.code"
-    fields = [
-        name
-        for name in head.header
-        if re.search(r"(^|\.\d+\.)player\.", name)
-        and not name.endswith((".id_in_group", ".role", ".payoff"))
-    ]
-    rounds = "subsession.round_number"
-    question = rounds if len(set(head.values(rounds))) > 1 else ""
-    return Mapping(worker, question, _written_in(head, fields))
-
-
 def left_out_trial(row: Dict[str, str]) -> str:
     """Return why a trial is no answer; "" where it is one."""
     return "" if row.get(TRIAL_QUESTION, " ") else NO_TEXT
@@ -301,17 +279,13 @@ def left_out_response(row: Dict[str, str]) -> str:
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
 
 
-def left_out_of_otree(row: Dict[str, str]) -> str:
-    """Return why a row of oTree is no participant's; "" where it is."""
-    place = row.get(plain_name("participant._index_in_pages"), "")
-    return NEVER_BEGAN if place.strip() == "0" else ""
-
-
 def _responses(head: Columns) -> list[str]:
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 
-def _written_in(head: Columns, names: Iterable[str], *, or_all: bool = False) -> tuple[str, ...]:
+def written_columns(
+    head: Columns, names: Iterable[str], *, or_all: bool = False
+) -> tuple[str, ...]:
     """Return the columns with written answers; without any all that are filled, or none."""
     filled = [
         name for name in names if head.values(name) and not mostly(is_json, head.values(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ FEWEST_TYPED = 2
 """Columns of ids, times or numbers with no such cell in a row, which therefore is a header row."""
 LONG_NUMBER = 6
 """Digits of a number that is an id, and no age or grade."""
+_PART = re.compile(r"(?P<base>.+) \[\d+\]$", re.DOTALL)
+"""The name that a column without a heading has from the one at its left."""
 _NAMES = frozenset(map(plain_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
 
 
@@ -123,10 +126,16 @@ def is_heading(name: str) -> bool:
 def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     """Return the labels that say more than the header: not one that stands under several names."""
     counts = Counter(" ".join(cell.split()) for cell in row)
+    bases = {part["base"] for name in header if (part := _PART.match(name))}
     found = {}
     for name, cell in zip(header, row, strict=False):
         label = " ".join(cell.split())
         if not label or counts[label] > 1:
+            continue
+        part = _PART.match(name)
+        base = part["base"] if part and part["base"] in header else name
+        if base in bases:
+            found[name] = f"{base} [{label}]"
             continue
         if " " in name and (name.rstrip().endswith("?") or len(name) > len(label)):
             continue

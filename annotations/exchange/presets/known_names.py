@@ -41,12 +41,23 @@ WORDINGS = (
     *("question text", "question", "prompt", "wording", "text", "sentence", "item text", "item"),
     *("stimulus", "task", "query", "input", "Frage", "Fragetext", "pregunta", "domanda"),
 )
-IDS = ("prolificid", "prolificpid", "participantid", "workerid", "mturkid", "respondentid")
+IDS = (
+    *("prolificid", "prolificpid", "participantid", "workerid", "mturkid", "respondentid"),
+    *("subjectid", "sonaid", "participantcode", "participantnumber", "subjectnumber"),
+    *("subjectcode", "workernumber", "annotatorid", "teilnehmerid", "teilnehmercode"),
+    *("teilnehmernummer", "probandennummer", "probandencode", "versuchspersonennummer"),
+    *("versuchspersonencode", "personlichercode", "personlichencode", "idparticipant"),
+    *("identifiantparticipant", "codeparticipant", "codedeparticipant", "numerodeparticipant"),
+    *("iddeparticipante", "idparticipante", "codigodeparticipante", "codigoparticipante"),
+    *("numerodeparticipante", "codicepartecipante", "idpartecipante", "deelnemerid"),
+    *("deelnemernummer", "deelnemerscode", "idparticipanta", "deltagarid"),
+)
 """Parts of a question that asks for an id, in small letters and without spaces."""
 OTHER_IDS = plain_names(
     "hitid hittypeid taskid itemid questionid studyid annotationid collectorid batchid trialid "
     "surveyid projectid documentid textid instanceid sentenceid promptid qid imageid videoid "
     "deviceid internalnodeid experimentid expid conditionid groupid blockid stimulusid hitgroupid "
+    "networkid datasetid sampleid rowid collectionid campaignid formid templateid versionnumberid "
     "passageid setid versionid runid modelid valid paid unpaid said invalid covid grid avoid "
     "android did liquid solid rapid acid fluid hybrid valid"
 )
@@ -61,6 +72,12 @@ KNOWN = (
     *("Open-Ended Response", "Response", "crowdgrade:answers", "Antwort-ID", "ID de respuesta"),
 )
 _ID = re.compile(r"(id|ids|identifier|idnumber|uid|usercode|participantcode|kennung|idcode)$")
+_OF_PROLIFIC = re.compile(
+    r"^(?=.*prolific)(?=.*\b(p?id|uid|identifi\w*|identific\w*|kennung|code|c[oó]digo|codice|"
+    r"number|nummer|num[eé]ro|n[uú]mero|ид\w*|номер)\b).{0,120}$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A heading that asks for Prolific's id, in whatever order and language."""
 _EMAIL = re.compile(r"mail|correo|courriel|epost|почт|邮|メール|이메일")
 
 
@@ -73,6 +90,8 @@ def worker_rank(name: str) -> int | None:
     plain = plain_name(name)
     if plain in _RANKS:
         return _RANKS[plain]
+    if _OF_PROLIFIC.search(name):
+        return 100
     if any(part in plain for part in IDS):
         return 100 if "prolific" in plain else 200
     if plain in _RESPONSES:

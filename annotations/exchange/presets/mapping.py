@@ -11,7 +11,7 @@ from typing import Any
 from annotations.exchange.header import clean_name
 from annotations.exchange.problems import InputError
 
-KEYS = ("worker", "question", "text", "answer")
+KEYS = ("worker", "question", "text", "answer", "check")
 ROW_NUMBER = "#row"
 """Chosen as the worker column of a file without one: the row number is the worker."""
 
@@ -23,7 +23,8 @@ class Mapping:
     With a column for the `question` a row holds the answers to the question of that id: one, or
     where there are several `answers` one of each, to the question ID:COLUMN. Without it (a wide
     file) each of the `answers` is a question, called like its column. `text` is the column of the
-    question's wording, "" where there is none.
+    question's wording, "" where there is none. `checks` are the columns of attention checks, each
+    with its right answer.
     """
 
     worker: str = ""
@@ -31,23 +32,29 @@ class Mapping:
     answers: tuple[str, ...] = ()
     text: str = ""
     guessed: tuple[str, ...] = field(default=(), compare=False)
+    checks: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them, each once."""
         worker = "" if self.worker == ROW_NUMBER else self.worker
-        named = (worker, self.question, self.text, *self.answers)
+        checks = (column for column, _ in self.checks)
+        named = (worker, self.question, self.text, *self.answers, *checks)
         return tuple(dict.fromkeys(name for name in named if name))
 
     def as_dict(self) -> dict[str, Any]:
         """The names as JSON has them."""
-        listed = {"answers": list(self.answers), "guessed": list(self.guessed)}
+        listed: dict[str, Any] = {"answers": list(self.answers), "guessed": list(self.guessed)}
+        listed["checks"] = [list(one) for one in self.checks]
         return {**asdict(self), **listed}
 
     @classmethod
     def of_dict(cls, values: dict[str, Any]) -> Mapping:
         """What `as_dict` gave."""
-        listed = {name: tuple(values.get(name, ())) for name in ("answers", "guessed")}
+        listed: dict[str, Any] = {
+            name: tuple(values.get(name, ())) for name in ("answers", "guessed")
+        }
+        listed["checks"] = tuple((column, right) for column, right in values.get("checks", ()))
         return cls(**{**values, **listed})
 
     def guess(self) -> str:
@@ -65,8 +72,9 @@ class Mapping:
     def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
         """The mapping with what `KEY=COLUMN` entries say instead, of a file with that header.
 
-        KEY is worker, question, text or answer; answer may come several times, and its COLUMN be a
-        glob such as Q*. The worker may be `ROW_NUMBER`. An empty COLUMN takes one away. Raises
+        KEY is worker, question, text, answer or check; answer may come several times, and its
+        COLUMN be a glob such as Q*. A check is COLUMN=RIGHT ANSWER, and may come several times. The
+        worker may be `ROW_NUMBER`. An empty COLUMN takes one away. Raises
         ValueError, with a sentence for the user, for an unknown key, and `InputError` for a column
         that the file does not have.
         """
@@ -100,7 +108,15 @@ class Mapping:
                 if glob not in exact and not any(fnmatchcase(name, glob) for name in names):
                     raise missing(glob, header, file)
             found = replace(found, answers=tuple(dict.fromkeys(names)))
-        return found
+        if "check" in given:
+            checks = [_check_of(entry, header, file) for entry in given["check"] if entry]
+            found = replace(found, checks=tuple(dict(checks).items()))
+        return found.without_checks_in_answers()
+
+    def without_checks_in_answers(self) -> Mapping:
+        """Return the mapping with no column that is both an attention check and an answer."""
+        checks = {column for column, _ in self.checks}
+        return replace(self, answers=tuple(name for name in self.answers if name not in checks))
 
     def checked(self, header: Sequence[str], file: str) -> dict[str, int]:
         """The position of each column. Raises `InputError` for what will not do."""
@@ -116,11 +132,24 @@ class Mapping:
             if counts[name] > 1:
                 raise InputError.from_code(file, "mapped_column_ambiguous", name=name)
         worker = self.worker != ROW_NUMBER and self.worker
-        named = sum(map(bool, (worker, self.question, self.text))) + len(self.answers)
+        named = sum(map(bool, (worker, self.question, self.text)))
+        named += len(self.answers) + len(self.checks)
         if len(self.columns) < named:
             raise InputError.from_code(file, "mapped_column_twice")
         positions = {name: at for at, name in enumerate(header)}
         return {name: positions[name] for name in self.columns}
+
+
+def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
+    """Return the column and the right answer of COLUMN=RIGHT ANSWER; both may hold equal signs."""
+    columns = [name for name in header if name and entry.startswith(f"{name}=")]
+    column = max(columns, key=len, default="")
+    right = entry[len(column) + 1 :].strip() if column else ""
+    if not column and entry.partition("=")[0].strip() not in header:
+        raise missing(entry.partition("=")[0].strip(), header, file)
+    if not right:
+        raise ValueError(f"{entry!r} lacks the right answer: write check=COLUMN=RIGHT ANSWER")
+    return column, right
 
 
 def missing(name: str, header: Sequence[str], file: str) -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,40 +16,46 @@ from zoneinfo import ZoneInfo
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank, wording_of
-from annotations.exchange.presets.cells import is_json, is_number
+from annotations.exchange.presets.attention import (
+    attention_checks,
+    is_right,
+    unresolved_checks,
+)
+from annotations.exchange.presets.cells import WORDS, is_json, is_number, mean_words
 from annotations.exchange.presets.columns import (
     answers_looked_at,
     are_people_columns,
     is_personal_column,
     workers_looked_at,
 )
-from annotations.exchange.presets.declared import (
-    PRESETS,
-    Preset,
-    cell_named,
-    is_list_of_submissions,
-)
+from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.preset import Preset, cell_named
 from annotations.exchange.presets.table import (
     LAYING_FLAT,
     PEEKED,
     Head,
+    head_of,
     header_is_missing,
     open_foreign,
 )
+from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.json_document import READ_HERE, lines_elsewhere
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
-from annotations.exchange.reading.mturk_columns import ANSWER, columns_of
+from annotations.exchange.reading.mturk_columns import ANSWER, INPUT, columns_of, spelled
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 NOBODY = "rows without a worker and without an answer"
+_ID_OF_INPUT = re.compile(r"(id|idx|index|number|num|row)$", re.IGNORECASE)
+LISTED = 20
+"""Workers that are named in a note."""
 TRIAL = "test"
 """What authors of a survey write into every box when they try it."""
 TOTALS = "rows of totals"
@@ -67,13 +74,28 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
     """
     if not preset.is_fixed and header_is_missing(head):
         return Mapping(guessed=GUESSED)
-    mapping = preset.propose(_without_left_out(preset, head))
+    of_answers = _without_left_out(preset, head)
+    mapping = _with_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(ANSWER + one.name for one in columns_of(given, COLUMNS) if one.is_answer)
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:
         return mapping
     return replace(mapping, guessed=GUESSED)
+
+
+def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
+    """Return the mapping of a wide file with its attention checks, which are no answers."""
+    if mapping.question or preset.slug in ("own", "mturk"):
+        return mapping
+    known = {mapping.worker, mapping.text}
+    rest = [name for name in head.header if name not in known]
+    checks = attention_checks(head, rest)
+    unclear = unresolved_checks(head, rest)
+    found = replace(mapping, checks=checks).without_checks_in_answers()
+    answers = tuple(name for name in found.answers if name not in unclear)
+    # A file of nothing but such columns stays as it was proposed.
+    return replace(found, answers=answers) if answers else mapping
 
 
 def _without_left_out(preset: Preset, head: Head) -> Head:
@@ -143,10 +165,24 @@ def rows_of(
     """
     if preset.slug == "mturk":
         chosen = [glob.escape(name) for name in mapping.answers]
-        return MturkRows(given, template, chosen, duplicates)
+        return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     if preset.slug == "own" and mapping.question and len(mapping.answers) == 1:
         return OwnRows(_as_lines(given), mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
+
+
+def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
+    """Return the template of the one Input column with texts, if all others are named as ids."""
+    head = head_of(given)
+    names = spelled(head.header)
+    inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
+    inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
+    texts = [name for name, values in inputs.items() if mean_words(values) >= WORDS]
+    others = [name for name in inputs if name not in texts]
+    if len(texts) != 1 or not others or not all(map(_ID_OF_INPUT.search, others)):
+        return None
+    field = texts[0].removeprefix(INPUT)
+    return None if set("{}$") & set(field) else QuestionTemplate(f"${{{field}}}")
 
 
 def _as_lines(given: Readable) -> Readable:
@@ -207,6 +243,9 @@ class MappedRows:
         self.n_rows = self.n_people = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
+        self._is_last = duplicates == Duplicates.LAST
+        self.passed: dict[str, dict[str, bool]] = {column: {} for column, _ in mapping.checks}
+        self.n_checked = 0
         self.left_out: list[str] = []
 
     @property
@@ -218,7 +257,15 @@ class MappedRows:
             notes.append("The row under the header was read as a second header row")
         if n_columns > 1:
             counts = f"{self.n_people} rows x {n_columns} columns of answers"
-            notes.append(f"{counts} = {self.n_rows} answers")
+            notes.append(f"{counts} = {self.n_rows - self.n_checked} answers")
+        for column, right in self._mapping.checks:
+            failed = [who for who, has_passed in self.passed[column].items() if not has_passed]
+            more = f" and {len(failed) - LISTED} more" if len(failed) > LISTED else ""
+            who = f": {', '.join(failed[:LISTED])}{more}" if failed else ""
+            notes.append(
+                f"Attention check {column}, right answer “{right}”: {len(failed)} of "
+                f"{len(self.passed[column])} workers failed{who}"
+            )
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
             notes.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
@@ -237,10 +284,11 @@ class MappedRows:
                 if name not in at and is_personal_column(head, name)
             ]
         private = frozenset(self.left_out)
+        checks = {column for column, _ in mapping.checks}
         aside = [
             (position, name)
             for position, name in enumerate(header)
-            if name not in at and name not in private
+            if (name not in at or name in checks) and name not in private
         ]
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
@@ -257,11 +305,7 @@ class MappedRows:
             if not worker and not any(not is_blank(text) for text in texts):
                 self.skipped[NOBODY] += 1
                 continue
-            if worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
-                cell.strip() and not is_number(cell.strip())
-                for at_cell, cell in enumerate(cells)
-                if at_cell != at.get(mapping.worker)
-            ):
+            if self._is_total(worker, cells, at):
                 self.skipped[TOTALS] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
@@ -289,6 +333,30 @@ class MappedRows:
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
+            yield from self._checks_of(line, worker, cells, at, facts)
+
+    def _checks_of(
+        self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
+    ) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield a worker's answers to the attention checks, and note who passed them."""
+        for column, right in self._mapping.checks:
+            text = self._preset.cell(cells[at[column]]).strip()
+            text = "" if is_blank(text) else text
+            known = self.passed[column]
+            if worker not in known or (self._is_last and text):
+                known[worker] = is_right(text, right)
+            self._learn(column, column, "", line, right)
+            number, self.n_rows = self.n_rows, self.n_rows + 1
+            self.n_checked += 1
+            yield AnswerRecord(number, line, worker, column, text, facts=facts), number
+
+    def _is_total(self, worker: str, cells: Sequence[str], at: dict[str, int]) -> bool:
+        """Whether a row holds totals: such a word in place of the worker, and numbers alone."""
+        return worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
+            cell.strip() and not is_number(cell.strip())
+            for place, cell in enumerate(cells)
+            if place != at.get(self._mapping.worker)
+        )
 
     def _lacks(self, line: int, worker: str, row_id: str) -> bool:
         named = [(self._mapping.worker, worker)]
@@ -300,20 +368,20 @@ class MappedRows:
                 self.problems.add_code(line, column, "id_missing", name=what)
         return not all(value for _, value in named)
 
-    def _learn(self, question: str, column: str, wording: str, line: int) -> None:
+    def _learn(self, question: str, column: str, wording: str, line: int, right: str = "") -> None:
         if question in self.questions:
             return
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
-            label = column  # a question in full at the head of its column
+            label = self._preset.wording(column)  # a question in full at the head of its column
         text = "\n".join(part for part in (wording, label) if part) or wording_of(question)
-        self.questions[question] = MturkQuestion(text, {}, line)
+        self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
-        times = self._preset.times
-        started, submitted = (
-            self._time(cell_named(row, column)) for column in (times.started, times.submitted)
-        )
+        preset, times = self._preset, self._preset.times
+        begun, ended = cell_named(row, *times.started), cell_named(row, *times.submitted)
+        seconds = cell_named(row, *times.seconds)
+        started, submitted = self._time(begun), self._time(ended)
         if started and submitted and submitted < started:
             started = submitted = None  # clocks that went back; the cells stay beside the answer
         rejected = self._preset.rejected(row)
@@ -321,7 +389,9 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=seconds_of(times.seconds, cell_named(row, times.seconds), _ignore),
+            work_seconds=seconds_of("seconds", seconds, _ignore)
+            if seconds or preset.is_fixed
+            else elapsed_seconds(begun, ended),
             session_started_at=started,
             session_submitted_at=submitted,
             extra=extra,
@@ -336,7 +406,8 @@ class MappedRows:
         zone: tzinfo | None = value.tzinfo
         if zone is None:
             try:
-                zone = ZoneInfo(self._foreign.zone) if self._foreign.zone else None
+                name = self._foreign.zone or self._preset.times.zone
+                zone = ZoneInfo(name) if name else None
             except (ValueError, OSError, KeyError):
                 zone = None
         return None if zone is None else value.replace(tzinfo=zone).astimezone(UTC)

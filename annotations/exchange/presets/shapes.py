@@ -32,8 +32,12 @@ COMMON = frozenset({"all", "unknown", "admin", "data", "export", "doccano", "tra
 DOCUMENT_KEYS = frozenset(
     {"id", "text", "data", "filename", "label", "labels", "entities", "relations", "cats"}
     | {"comments", "Comments", "meta", "metadata", "annotation_approver", "annotations"}
+    | {"doc_id", "external_id", "sentences", "Unnamed: 0"}
 )
-LABEL_KEYS = ("label", "labels", "cats")
+DOCUMENT_IDS = ("id", "doc_id", "external_id")
+ANNOTATORS = ("username", "user", "_user", "annotator", "user_id", "annotated_by")
+"""Keys by which documents of some exports of doccano name the annotator."""
+LABEL_KEYS = ("label", "labels", "cats", "sentences")
 WORKER_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotator", "user")
 ANSWERS_KEYS = ("answers", "responses")
 ENTRY_WORKERS = (*WORKER_KEYS, "annotator_id", "user_id", "rater", "rater_id", "coder", "labeler")
@@ -101,8 +105,10 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
     for key, entries in lists.items():
         if all(isinstance(one, dict) for one in entries):
             pairs = [
-                (_first_of(one, ENTRY_WORKERS), _first_of(one, ENTRY_ANSWERS)) for one in entries
+                (_first_of(one, ENTRY_WORKERS), _first_of(one, ENTRY_ANSWERS, or_empty=True))
+                for one in entries
             ]
+            # An empty text is an answer as well, if it has the key of one.
             if all(who is not None and isinstance(text, str) for who, text in pairs):
                 of_objects[key] = pairs
     if len(of_objects) == 1:
@@ -119,8 +125,11 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
     return {workers[0], texts[0]}, list(zip(lists[workers[0]], lists[texts[0]], strict=True))
 
 
-def _first_of(entry: dict[str, Any], keys: Sequence[str]) -> Any:
-    return next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
+def _first_of(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
+    """Return the first value that is not empty; None, or with `or_empty` "", where all are."""
+    found = next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
+    is_empty = found is None and or_empty and any(key in entry for key in keys)
+    return "" if is_empty else found
 
 
 def _of_entries(
@@ -237,17 +246,24 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
 
 
 def _is_document(record: dict[str, Any]) -> bool:
-    if not set(record) <= DOCUMENT_KEYS or not {"text", "data", "filename"} & set(record):
+    if not {"text", "data", "filename"} & set(record):
         return False
-    if isinstance(record.get("annotations"), list):
+    if set(record) <= DOCUMENT_KEYS and isinstance(record.get("annotations"), list):
         return True
-    return "id" in record and any(isinstance(record.get(key), list) for key in LABEL_KEYS)
+    labels = [key for key in LABEL_KEYS if isinstance(record.get(key), list)]
+    if not labels or not any(key in record for key in DOCUMENT_IDS):
+        return False
+    # What was uploaded with a text stands beside it, as plain values.
+    more = set(record) - DOCUMENT_KEYS
+    is_signed = "Comments" in record or any(key in record for key in ANNOTATORS)
+    return not more or (is_signed and not any(isinstance(record[key], list | dict) for key in more))
 
 
 def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each annotator of a document of doccano."""
     text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
-    base = {DOCUMENT: format_value(record.get("id", "")), "text": format_value(text)}
+    number = next((record[key] for key in DOCUMENT_IDS if record.get(key) is not None), "")
+    base = {DOCUMENT: format_value(number), "text": format_value(text)}
     annotations = record.get("annotations")
     if isinstance(annotations, list):
         found: dict[str, list[str]] = {}
@@ -266,7 +282,11 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
         raise InputError.from_code(file, "doccano_spans")
     yield {
         **base,
-        ANNOTATOR: annotator_of(file),
+        ANNOTATOR: next(
+            (format_value(record[key]) for key in ANNOTATORS if record.get(key) not in (None, "")),
+            "",
+        )
+        or annotator_of(file),
         LABEL: "\n".join(map(format_value, labels)),
     }
 

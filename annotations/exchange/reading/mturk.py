@@ -77,11 +77,15 @@ class QuestionTemplate(string.Template):
 
 @dataclass(frozen=True, slots=True)
 class MturkQuestion:
-    """A question of a HIT: its wording, the Input columns that are not empty, its first line."""
+    """A question of a HIT: its wording, the Input columns that are not empty, its first line.
+
+    An attention check has its `right` answer.
+    """
 
     text: str
     inputs: dict[str, str]
     line: int
+    right: str = ""
 
 
 class MturkRows:

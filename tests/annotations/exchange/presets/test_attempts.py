@@ -8,7 +8,8 @@ import pytest
 
 from annotations.exchange.importing.mapped import stage_mapped
 from annotations.exchange.presets import head_of, proposed, recognised
-from annotations.exchange.presets.declared import SPAM, TRIED, UNFINISHED
+from annotations.exchange.presets.declared import SPAM, TRIED
+from annotations.exchange.presets.preset import UNFINISHED
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.source import bytes_source
 

@@ -177,7 +177,7 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
     head = head_of(tmp_path / "form.xlsx")
     preset = recognised(head)
     mapping = proposed(preset, head, tmp_path / "form.xlsx")
-    assert (preset.slug, preset.panel(mapping)) == ("prolific", "Prolific")
+    assert (preset.slug, preset.panel(mapping)) == ("google-forms", "Prolific")
     asked = "Why do tides rise? In your own words"
     assert mapping == Mapping("What is your Prolific ID?", "", (asked, "Salt?"))
     rows = rows_of(tmp_path / "form.xlsx", preset, mapping)

@@ -1,0 +1,84 @@
+"""Recognise attention checks: instructed items whose wording names the answer to choose."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from annotations.exchange.column_names import plain_name
+from annotations.exchange.presets.cells import is_number
+from annotations.exchange.presets.table import Head
+
+_INSTRUCTION = re.compile(
+    r"\b(select|choose|pick|tick|click|mark|check|answer|respond|reply|enter|type|"
+    r"write)\b.{0,80}|attention[ -]?check|paying attention|still reading|read(ing)? carefully"
+    r"|\b(wählen|kreuzen|klicken|markieren|antworten|schreiben) sie\b|\bwähle\b|aufmerksam"
+    r"|\b(sélectionnez|choisissez|cochez|répondez|cliquez)\b"
+    r"|\b(seleccione|selecciona|elija|elige|marque|marca|responda)\b"
+    r"|\b(selezioni|selezionare|seleziona|scelga|scegli)\b|\b(selecteer|kies|selecione|escolha)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_PURPOSE = re.compile(
+    r"attention|show (us )?that you|prove that you|ensure (that )?you|make sure (that )?you|"
+    r"are (you )?(still )?reading|have read|read this|quality (check|control)|ignore (the|this)|"
+    r"(please|kindly|just) (select|choose|pick|tick|click|mark|answer|respond|enter|type|write)|"
+    r"\b(bitte|aufmerksam|veuillez|por favor|per favore|attentie)\b|wählen sie|sélectionnez|"
+    r"seleccione|selezion[ai]|selecteer|selecione",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"attention ?_?-?check|attn ?_?-?(check)?\d*$|^(imc|ac|att|irq|trap|screener)[ _-]?\d*$|"
+    r"attentionq|instructional ?manipulation",
+    re.IGNORECASE,
+)
+MOST_WORDS = 6
+"""Words of an answer that a check asks for."""
+
+
+def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the columns of attention checks, each with the answer that its wording asks for.
+
+    The right answer is the one of the quoted texts, or else of the cells, that the wording names.
+    """
+    found = ((name, _right_answer(head, name)) for name in dict.fromkeys(columns))
+    return tuple((name, right) for name, right in found if right)
+
+
+def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
+    """Return the columns that are named as attention checks, whose right answer is not known."""
+    return [
+        name
+        for name in dict.fromkeys(columns)
+        if head.values(name)
+        and not _right_answer(head, name)
+        and any(_NAMED.search(title.strip()) for title in head.titles(name))
+    ]
+
+
+def _right_answer(head: Head, column: str) -> str:
+    titles = [one for one in head.titles(column) if _INSTRUCTION.search(one)]
+    asked = next((one for one in titles if _PURPOSE.search(one)), "")
+    counts = Counter(head.values(column))
+    n_long = sum(len(one.split()) > MOST_WORDS for one in counts)
+    if not asked or not counts or 2 * n_long > len(counts):
+        return ""
+    folded = " ".join(asked.casefold().split())
+    named = [one for one in counts if _names(folded, one)]
+    return max(named, key=lambda one: (len(one), counts[one], one), default="")
+
+
+def _names(wording: str, value: str) -> bool:
+    """Whether a wording names an answer, as a whole."""
+    text = " ".join(value.casefold().split()).strip(" .!\"'“”‘’„")
+    if len(text) < 2 and not is_number(text):
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", wording))
+
+
+def is_right(answer: str, right: str) -> bool:
+    """Whether an answer to a check is the right one; case, blanks and signs do not count."""
+    return plain_name(answer) == plain_name(right)
+
+
+__all__: Sequence[str] = ("attention_checks", "is_right", "unresolved_checks")

@@ -1,0 +1,62 @@
+"""Exports of oTree: all apps with a row for each participant, or one app with a row a round."""
+
+from __future__ import annotations
+
+import re
+
+from annotations.exchange.column_names import is_remark, plain_name
+from annotations.exchange.presets.columns import is_of_question
+from annotations.exchange.presets.experiments import written_columns
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.preset import Row
+from annotations.exchange.presets.table import Head
+
+NEVER_BEGAN = "participants who never began"
+
+
+def is_otree(head: Head) -> bool:
+    """Return whether a file is oTree's, of all apps or of one."""
+    return "participant.code" in head.header
+
+
+def otree_columns(head: Head) -> Mapping:
+    """Return the columns of oTree's pages; no answers where no field of a player has texts.
+
+    In the file of one app each round is a row: the text that is shown in it is the wording, or,
+    where each participant has another order, the question.
+    """
+    label = "participant.label"
+    labels, codes = head.values(label), head.values("participant.code")
+    worker = label if len(labels) == len(codes) and len(labels) > 0 else "participant.code"
+    fields = [
+        name
+        for name in head.header
+        if re.search(r"(^|\.\d+\.)player\.", name)
+        and not name.endswith((".id_in_group", ".role", ".payoff"))
+        and not is_remark(name)
+    ]
+    rounds = "subsession.round_number"
+    question = rounds if len(set(head.values(rounds))) > 1 else ""
+    written = written_columns(head, fields)
+    if not question:
+        shown = [name for name in written if len(set(head.values(name))) == 1]
+        return Mapping(worker, "", tuple(name for name in written if name not in shown) or written)
+    shown = [name for name in written if is_of_question(head, question, name)]
+    texts = [name for name in written if name not in shown]
+    asked = next((name for name in texts if _parts_rounds(head, worker, name)), "")
+    if not shown and asked and len(texts) > 1:
+        return Mapping(worker, asked, tuple(name for name in texts if name != asked))
+    return Mapping(worker, question, tuple(texts) or written, shown[0] if texts and shown else "")
+
+
+def _parts_rounds(head: Head, worker: str, column: str) -> bool:
+    """Whether each participant has a text of a column once, and half the rows or fewer differ."""
+    pairs = list(zip(head.cells(worker), head.cells(column), strict=True))
+    texts = {text for _, text in pairs}
+    return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
+
+
+def left_out_of_otree(row: Row) -> str:
+    """Return why a row of oTree is no participant's; "" where it is."""
+    place = row.get(plain_name("participant._index_in_pages"), "")
+    return NEVER_BEGAN if place.strip() == "0" else ""

@@ -1,0 +1,78 @@
+"""The declaration of one kind of export: how it is recognised, and how its rows are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping as Dict
+from dataclasses import dataclass, field, replace
+
+from annotations.exchange.column_names import plain_name
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.table import Head
+
+UNFINISHED = "unfinished responses"
+
+Row = Dict[str, str]
+"""The cells of a row by the plain names of their columns, see `column_names.plain_name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Columns of when an answer was begun, when it was sent, and how many seconds it took.
+
+    Each has the names that its column may have. `zone` is the time zone of times without one, ""
+    where the export does not say.
+    """
+
+    started: tuple[str, ...] = ()
+    submitted: tuple[str, ...] = ()
+    seconds: tuple[str, ...] = ()
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One kind of export.
+
+    Attributes
+    ----------
+    slug, title : what commands and pages call it. how : how the file is got there.
+    recognises : whether the beginning of a file is of it. propose : its mapping.
+    panel : where the workers' ids come from. cell : what a cell of an answer says.
+    left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
+    None where the export does not say. rejected : whether it was refused where it was
+    collected, None where it is unknown. times : columns, where the file has them. has_private :
+    whether personal columns are left out. is_fixed : whether the form of the file says which
+    columns hold what, so that its mapping is no guess. wording : the wording in the heading of
+    a column of answers.
+    """
+
+    slug: str
+    title: str
+    how: str
+    recognises: Callable[[Head], bool]
+    propose: Callable[[Head], Mapping]
+    panel: Callable[[Mapping], str] = field(default=lambda mapping: "")
+    cell: Callable[[str], str] = str
+    left_out: Callable[[Row], str] = field(default=lambda row: "")
+    unfinished: Callable[[Row], bool] | None = None
+    rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
+    times: Times = Times()
+    has_private: bool = True
+    is_fixed: bool = False
+    wording: Callable[[str], str] = str
+
+    def reason_left_out(self, row: Row) -> str:
+        """Return why a row is not read, for a count of such rows; "" if it is read."""
+        reason = self.left_out(row)
+        return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")
+
+    def keeping_unfinished(self) -> Preset:
+        """Return the preset that reads the rows of people who broke off, too."""
+        return replace(self, unfinished=None)
+
+
+def cell_named(row: Row, *names: str) -> str:
+    """Return the first cell of a row in a column of one of the names, trimmed; "" without one."""
+    cells = (row.get(plain_name(name), "").strip() for name in names)
+    return next((cell for cell in cells if cell), "")

@@ -1,0 +1,363 @@
+"""Exports of survey tools: a row for each respondent, a column for each question.
+
+A tool is recognised by columns that only it writes, in the languages in which it writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from annotations.exchange.column_names import plain_name, plain_names
+from annotations.exchange.presets.cells import are_sentences
+from annotations.exchange.presets.columns import free_text, long_columns, worker_column
+from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, worker_rank
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
+from annotations.exchange.presets.table import Head
+
+TIMESTAMPS = plain_names(
+    "timestamp zeitstempel horodateur marcatemporal carimbodedata/hora informazionicronologiche "
+    "tijdstempel sygnaturaczasowa отметкавремени タイムスタンプ 时间戳 时间戳记 時間戳記 "
+    "타임스탬프 "
+    "tidsstempel tidsstämpel tidstempel aikaleima časovároznačka časovéznačka časovéohraničení "
+    "časovéoznačenie időbélyeg időbélyegző zamandamgası χρονικήσήμανση marcătemporală marcadetemps "
+    "dấuthờigian stempelwaktu capwaktu vremenskaoznaka клеймоотчаса позначкачасу חותמתזמן "
+    "طابعزمني ประทับเวลา"
+)
+"""The heading of the first column of Google Forms."""
+BEGUN = plain_names(
+    "starttime startzeit heurededébut horadeinicio oradiinizio begintijd starttijd horadeinício "
+    "starttidspunkt starttid godzinarozpoczęcia времяначала 開始時刻 开始时间"
+)
+ENDED = plain_names(
+    "completiontime fertigstellungszeit heuredefin horadefinalización oradicompletamento "
+    "tijdvanvoltooien horadeconclusão fuldførelsestidspunkt slutförandetid "
+    "godzinaukończenia времязавершения 完了時刻 完成时间"
+)
+SUBMITTED = plain_names(
+    "submitdate datesubmitted datumabgeschickt datedesoumission datedenvoi fechadeenvío "
+    "datadiinvio datumverzonden datadeenvio submitdatedatesubmitted submitdatedatumabgeschickt"
+)
+LAST_PAGE = plain_names(
+    "lastpage letzteseite dernièrepage últimapágina ultimapagina laatstepagina "
+    "lastpagelastpage lastpageletzteseite"
+)
+TOKENS = plain_names(
+    "token accesscode zugangscode zugangsschlüssel codedaccès códigodeacceso codicediaccesso "
+    "toegangscode códigodeacesso tokenaccesscode tokenzugangscode tokenzugangsschlüssel"
+)
+OF_LIME = (
+    *("seed", "startlanguage", "ipaddr", "refurl", "interviewtime", "Start language"),
+    *("Referrer URL", "Total time", "Group time", "Question time", "Verweis-URL", "Zufallsstart"),
+)
+COLLECTORS = plain_names(
+    "collectorid kollektorid iddelrecopilador iddelrecolector idducollecteur collecteurid "
+    "idcollettore idraccoglitore verzamelaarid iddocoletor"
+)
+RESPONDENTS = plain_names(
+    "respondentid respondentenid befragtenid teilnehmerid iddelencuestado iddelparticipante "
+    "iddurépondant idrispondente iddorespondente identificateurdurépondant"
+)
+BROKEN_OFF = plain_names(
+    "partial incomplete started unfinished inprogress abandoned disqualified unvollständig "
+    "unvollstaendig partiel incomplet parcial incompleto parziale screenedout terminated"
+)
+TIMING = re.compile(r"^((group|question) ?time\b.*|.+Time\d*$|(gruppenzeit|fragenzeit)\b.*)", re.I)
+CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<text>\S.*)$", re.S)
+"""A heading of LimeSurvey with the code and the wording of a question."""
+CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
+COMPLETE = re.compile(r".*complete$")
+OF_RECORDS = plain_names(
+    "redcapeventname redcapsurveyidentifier redcaprepeatinstrument surveyidentifier "
+    "redcapdataaccessgroup redcaprepeatinstance eventname repeatinstrument"
+)
+NO_ANSWERS = "rows that mark the beginning or the end of a questionnaire"
+REJECTED = "rejected participants"
+GORILLA = ("Participant Private ID", "Participant Public ID")
+GORILLA_ROWS = plain_names("beginquestionnaire endquestionnaire begintask endtask endoffile")
+FIRST_NAMED = 150
+"""The rank of a heading, see `known_names.worker_rank`, from which the respondent id goes first."""
+FILLED = 0.5
+"""Share of different values that a column of respondents' ids has at least."""
+
+
+def propose_wide(
+    head: Head, own: Iterable[str], respondents: Sequence[str] = (), least_rank: int = 250
+) -> Mapping:
+    """Return the columns of a survey: `own` are those of the tool, which hold no answers.
+
+    `respondents` are its ids of persons or responses, the first that is filled goes before other
+    columns that name no person, see `known_names.worker_rank`.
+    """
+    own = set(own)
+    worker = worker_column(head)
+    ranks = [rank for title in head.titles(worker) if (rank := worker_rank(title)) is not None]
+    if not worker or min(ranks, default=least_rank) >= least_rank:
+        worker = next((name for name in respondents if _are_ids(head, name)), worker)
+    panel = {head.named(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
+    known = {worker, *own, *panel}
+    rest = [name for name in head.header if name not in known]
+    return Mapping(worker, "", free_text(head, rest))
+
+
+def _are_ids(head: Head, column: str) -> bool:
+    cells = head.cells(column)
+    different = len(set(cells))
+    return (
+        bool(cells) and all(cells) and different >= FILLED * len(cells) and not are_sentences(cells)
+    )
+
+
+def _columns(head: Head, names: Iterable[str]) -> list[str]:
+    """Return the columns of which a title is among plain names."""
+    wanted = frozenset(names)
+    return [
+        name for name in head.header if any(plain_name(one) in wanted for one in head.titles(name))
+    ]
+
+
+def _has(head: Head, names: Iterable[str]) -> bool:
+    return bool(_columns(head, names))
+
+
+def _is_long(head: Head) -> bool:
+    """Whether a row is one answer, whatever the tool."""
+    if not head.named(*QUESTIONS):
+        return False
+    worker, question, answer, _ = long_columns(head)
+    return bool(worker and question and answer) and worker != question
+
+
+def is_google_forms(head: Head) -> bool:
+    """Whether a file is of Google Forms: its first column is the time of the response."""
+    first = head.header[0] if head.header else ""
+    is_list = bool(head.named(*OF_PANEL) and head.named("Status"))
+    return (
+        plain_name(first) in TIMESTAMPS and len(head.header) > 1 and not (is_list or _is_long(head))
+    )
+
+
+def google_forms_columns(head: Head) -> Mapping:
+    """Return the columns of Google Forms."""
+    own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
+    return propose_wide(head, [head.header[0], *own])
+
+
+def is_survey_monkey(head: Head) -> bool:
+    """Whether a file is of SurveyMonkey."""
+    return _has(head, RESPONDENTS) and _has(head, COLLECTORS)
+
+
+def survey_monkey_columns(head: Head) -> Mapping:
+    """Return the columns of SurveyMonkey: nine of its own, then the questions."""
+    respondents, collectors = _columns(head, RESPONDENTS), _columns(head, COLLECTORS)
+    return propose_wide(head, [*respondents, *collectors], respondents, FIRST_NAMED)
+
+
+def is_typeform(head: Head) -> bool:
+    """Whether a file is of Typeform."""
+    return bool(head.named("Submit Date (UTC)") and head.named("Start Date (UTC)", "Network ID"))
+
+
+def typeform_columns(head: Head) -> Mapping:
+    """Return the columns of Typeform, where # is the id of the response."""
+    own = ("#", "Response Type", "Start Date (UTC)", "Stage Date (UTC)", "Submit Date (UTC)")
+    known = [name for name in head.header if name in own]
+    more = [head.named(name) for name in ("Network ID", "Tags", "Ending", "Score")]
+    return propose_wide(head, [*known, *more], known[:1])
+
+
+def is_microsoft_forms(head: Head) -> bool:
+    """Whether a file is of Microsoft Forms."""
+    return _has(head, BEGUN) and _has(head, ENDED) and _has(head, {"id"})
+
+
+def microsoft_forms_columns(head: Head) -> Mapping:
+    """Return the columns of Microsoft Forms."""
+    own = _columns(head, {"id", *BEGUN, *ENDED})
+    return propose_wide(head, own, _columns(head, {"id"}))
+
+
+def is_lime_survey(head: Head) -> bool:
+    """Whether a file is of LimeSurvey."""
+    return _has(head, SUBMITTED) and _has(head, LAST_PAGE)
+
+
+def lime_survey_columns(head: Head) -> Mapping:
+    """Return the columns of LimeSurvey; a respondent is known by the access code, if by any."""
+    own = _columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(plain_name, OF_LIME)})
+    own += [
+        name
+        for name in head.header
+        if TIMING.search(name) or plain_name(name).startswith(("seed", "startlang", "refurl"))
+    ]
+    return propose_wide(head, own, _columns(head, TOKENS))
+
+
+def wording_of_code(name: str) -> str:
+    """Return the wording in a heading of LimeSurvey that has the code of the question, too."""
+    found = CODED.match(name)
+    return found["text"] if found else name
+
+
+def is_redcap(head: Head) -> bool:
+    """Whether a file is of REDCap, raw or with labels."""
+    is_record = bool(head.header) and plain_name(head.header[0]) in ("recordid", "studyid")
+    complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
+    is_named = is_record or _has(head, OF_RECORDS - {"eventname"})
+    return is_named and bool(complete) and not _is_long(head)
+
+
+def redcap_columns(head: Head) -> Mapping:
+    """Return the columns of REDCap, without its checkboxes and marks of completion."""
+    own = _columns(head, OF_RECORDS)
+    own += [name for name in head.header if CHECKBOX.search(name) or _is_completion(name)]
+    return propose_wide(head, own, _columns(head, {"redcapsurveyidentifier", "surveyidentifier"}))
+
+
+def _is_completion(name: str) -> bool:
+    return bool(re.search(r"_complete$|^Complete\?|_timestamp$|^Survey Timestamp", name))
+
+
+def is_gorilla(head: Head) -> bool:
+    """Whether a file is of Gorilla."""
+    return all(head.named(name) for name in GORILLA)
+
+
+def gorilla_columns(head: Head) -> Mapping:
+    """Return the columns of Gorilla's questionnaires, in their long and short forms."""
+    public, private = head.named(GORILLA[1]), head.named(GORILLA[0])
+    pairs = {
+        pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
+    }
+    is_public = len({one for _, one in pairs if one}) == len(pairs)
+    worker = public if is_public else private
+    question, answer = head.named("Question Key"), head.named("Response")
+    if question and answer:
+        text = head.named("Question Text", "Question")
+        return Mapping(worker, question, (answer,), text if text != question else "")
+    last = head.header.index(head.named("Task Version") or private)
+    own = [*head.header[: last + 1], *_columns(head, GORILLA_ROWS)]
+    own += [name for name in head.header if name.endswith(("-quantised", "-text"))]
+    return Mapping(worker, "", free_text(head, [name for name in head.header if name not in own]))
+
+
+def left_out_of_gorilla(row: Row) -> str:
+    """Return why a row of Gorilla is no answer."""
+    key = plain_name(cell_named(row, "Question Key"))
+    is_end = plain_name(cell_named(row, "Event Index")) in GORILLA_ROWS
+    if key in GORILLA_ROWS or is_end or key.endswith(("quantised", "agerange")):
+        return NO_ANSWERS
+    if "questionkey" in row and not key:
+        return NO_ANSWERS
+    rejected = cell_named(row, "Participant Status").casefold() == "rejected"
+    return REJECTED if rejected else ""
+
+
+def is_broken_off(row: Row) -> bool:
+    """Whether a survey tool says that a respondent did not come to the end."""
+    status = cell_named(row, "Response Type", "Response Status", "Status")
+    return plain_name(status) in BROKEN_OFF
+
+
+def is_unsubmitted(row: Row) -> bool:
+    """Whether a response of LimeSurvey was saved, but never sent."""
+    cells = [cell for name, cell in row.items() if name in SUBMITTED]
+    return bool(cells) and not any(map(str.strip, cells))
+
+
+def is_incomplete(row: Row) -> bool:
+    """Whether no instrument of REDCap was completed."""
+    states = {
+        cell.strip().casefold()
+        for name, cell in row.items()
+        if COMPLETE.match(name) and cell.strip()
+    }
+    return bool(states) and states <= {"0", "incomplete"}
+
+
+def _panel(mapping: Mapping) -> str:
+    return "Prolific" if "prolific" in mapping.worker.casefold() else ""
+
+
+TOOLS = (
+    Preset(
+        "survey-monkey",
+        "SurveyMonkey: all individual responses",
+        "Analyze Results, Save As, Export file, All individual responses: CSV or XLSX.",
+        is_survey_monkey,
+        survey_monkey_columns,
+        panel=_panel,
+        unfinished=is_broken_off,
+        times=Times(("Start Date", "Date Created"), ("End Date", "Date Modified")),
+    ),
+    Preset(
+        "typeform",
+        "Typeform: responses",
+        "Results, Responses, Download: CSV or XLSX.",
+        is_typeform,
+        typeform_columns,
+        panel=_panel,
+        unfinished=is_broken_off,
+        times=Times(("Start Date (UTC)",), ("Submit Date (UTC)",), zone="UTC"),
+    ),
+    Preset(
+        "microsoft-forms",
+        "Microsoft Forms: responses",
+        "Responses, Open in Excel.",
+        is_microsoft_forms,
+        microsoft_forms_columns,
+        panel=_panel,
+        times=Times(
+            ("Start time", "Startzeit", "Heure de début", "Hora de inicio", "Ora di inizio"),
+            (
+                *("Completion time", "Fertigstellungszeit", "Heure de fin"),
+                *("Hora de finalización", "Ora di completamento"),
+            ),
+        ),
+    ),
+    Preset(
+        "limesurvey",
+        "LimeSurvey: responses as CSV or XLSX",
+        "Responses, Export, Export responses: with the full text of the questions as headings.",
+        is_lime_survey,
+        lime_survey_columns,
+        panel=_panel,
+        unfinished=is_unsubmitted,
+        times=Times(
+            ("startdate", "Date started", "startdate. Date started"),
+            ("submitdate", "Date submitted", "submitdate. Date submitted"),
+            ("interviewtime", "Total time", "interviewtime. Total time"),
+        ),
+        wording=wording_of_code,
+    ),
+    Preset(
+        "redcap",
+        "REDCap: records, raw or with labels",
+        "Data Exports, Reports, and Stats: CSV, raw data or labels.",
+        is_redcap,
+        redcap_columns,
+        panel=_panel,
+        unfinished=is_incomplete,
+    ),
+    Preset(
+        "gorilla",
+        "Gorilla: a questionnaire",
+        "Data, Download: the file of a questionnaire node, in long or short form.",
+        is_gorilla,
+        gorilla_columns,
+        panel=_panel,
+        left_out=left_out_of_gorilla,
+        is_fixed=True,
+    ),
+    Preset(
+        "google-forms",
+        "Google Forms: the responses' spreadsheet",
+        "Responses, Link to Sheets, then File, Download; or Download responses (.csv).",
+        is_google_forms,
+        google_forms_columns,
+        panel=_panel,
+    ),
+)
+"""The survey tools, in the order in which a file is compared with them."""
