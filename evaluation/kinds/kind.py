@@ -221,6 +221,8 @@ class Kind:
         can tell to be wrong with them. Asked wherever a run is started from.
     evaluate, study : its commands on files.
     action : what the button says that starts it; the title, if it is "".
+    is_research : whether the page of a set offers it among further analyses, which are folded.
+    suits : whether the questions of a version are of the sort that it is made for; one statement.
     start : the page that starts it.
     views : numbers of models and questions in its tables, and in the files of `evaluate`, that
         stand beside those of other kinds where a model is looked at from all sides.
@@ -249,6 +251,8 @@ class Kind:
     evaluate: Part[Evaluation | None] = Part(None)
     study: Part[Study | None] = Part(None)
     action: str = ""
+    is_research: bool = False
+    suits: Part[Callable[[QuestionSetVersion], bool] | None] = Part(None)
     start: Part[Start] = Part(Start())
     views: Part[tuple[Viewed, ...]] = Part(())
     counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)

@@ -37,10 +37,22 @@ from evaluation.steps.asking.foreseen import Foreseen
 SHOWN = 5
 
 
-def starts_of(question_set: QuestionSet, query: str = "") -> list[StartLink]:
-    """Return the ways to start a run over a set, a kind each, in the order of the settings."""
+def starts_of(
+    question_set: QuestionSet, query: str = "", version: QuestionSetVersion | None = None
+) -> list[StartLink]:
+    """Return the ways to start a run over a set, a kind each, in the order of the settings.
+
+    With a `version`, each says whether its questions suit that kind of run.
+    """
     return [
-        StartLink(kind.verb, kind.words, start_link(kind, question_set) + query, kind.needs_answers)
+        StartLink(
+            kind.verb,
+            kind.words,
+            start_link(kind, question_set) + query,
+            kind.needs_answers,
+            kind.is_research,
+            version is None or kind.suits is None or kind.suits(version),
+        )
         for kind in run_kinds().values()
     ]
 
