@@ -84,6 +84,7 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "title": "Import answers",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
+        "kind": kind,
         "presets": [preset for preset in PRESETS.values() if preset.slug != "own"],
         "form": form,
     }

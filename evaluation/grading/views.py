@@ -59,16 +59,10 @@ def load_disagreement(run: Run) -> Mapping[str, Any]:
 PAGES = (
     Page("", "Decide", address="results-decision"),
     Page("people", "People and questions", address="results-people", group=PEOPLE),
-    Page(
-        "disagreement",
-        "What do people disagree about?",
-        "evaluation/disagreement.html",
-        load_disagreement,
-        group=PEOPLE,
-    ),
     Page("triage", "Decide about people", address="results-triage", group=PEOPLE),
     Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
     Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
+    Page("disagreement", "Disagreement", "evaluation/disagreement.html", load_disagreement),
     Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
     Page(
         "comparison",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from annotations.web.samples import find_sample
 from evaluation.flow.stored import RunSummary
 from evaluation.kinds.parts import Part, Parts, has_part
 
@@ -88,6 +89,11 @@ class StartFile:
     accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
     switches: Mapping[str, str] = field(default_factory=dict)
     most_bytes: int = 20 * 1024**2
+
+    @property
+    def sample(self) -> str:
+        """The static path of a sample file; "" without one."""
+        return find_sample(self.upload or self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
