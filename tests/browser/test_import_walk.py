@@ -66,7 +66,6 @@ def show_choices(page):
         page.click("#choices > summary")
 
 
-
 @pages.IN_BOTH_WINDOWS
 @pytest.mark.parametrize("name", FILES)
 def test_a_downloaded_file_is_imported_graded_and_read(

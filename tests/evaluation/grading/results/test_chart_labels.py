@@ -18,7 +18,7 @@ def test_an_id_of_24_characters_stands_whole_beside_its_row():
     layout = Layout(900.0, [PROLIFIC_ID, "ann"])
     assert layout._labels == [PROLIFIC_ID, "ann"]
     # Digits of the font are 0.63 of its size, its small letters 0.58: 14 and 10 of them here.
-    assert (14 * 0.63 + 10 * 0.58) * 12 <= layout.left - 12
+    assert layout.left - 12 >= (14 * 0.63 + 10 * 0.58) * 12
 
 
 def test_on_a_phone_such_an_id_stands_above_its_row():
