@@ -5,22 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.db.models import Count
 
 from annotations.languages import name_of
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.grading.results.report.questions import question_rows
 from evaluation.grading.summary import summary_of
 from evaluation.kinds.kind import Beforehand, Page, Start
 from evaluation.models import Run
 from evaluation.result_pages import annotate_other_gradings
 
-QUESTIONS_SHOWN = 20
-"""Questions in the table of the page of disagreement; the chart has more."""
 PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
 
@@ -41,28 +35,13 @@ def is_wave(run: Run) -> bool:
     return run.version.question_set.earlier_wave_id is not None
 
 
-def load_disagreement(run: Run) -> Mapping[str, Any]:
-    """Return the template context of the page of questions, the most disagreement first."""
-    # The views import this package's run type, which names this module.
-    from evaluation.grading.results.views.run import disagreement
-
-    n_questions = summary_of(run).shown_counts().get("questions", 0)
-    rows = question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
-    return {
-        "title": f"What do people disagree about? {run.version.question_set.name}",
-        "chart": disagreement(run, n_questions) if rows else None,
-        "questions": [row for row in rows if row.dispersion is not None],
-        "n_questions": n_questions,
-    }
-
-
 PAGES = (
     Page("", "Decide", address="results-decision"),
     Page("people", "People and questions", address="results-people", group=PEOPLE),
     Page("triage", "Decide about people", address="results-triage", group=PEOPLE),
     Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
     Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
-    Page("disagreement", "Disagreement", "evaluation/disagreement.html", load_disagreement),
+    Page("disagreement", "Disagreement", address="results-disagreement"),
     Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
     Page(
         "comparison",
