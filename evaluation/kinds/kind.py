@@ -14,7 +14,7 @@ from evaluation.kinds.parts import Part, Parts, has_part
 
 if TYPE_CHECKING:
     from annotations.exchange.reading.source import Source
-    from annotations.models import QuestionSet, QuestionSetVersion
+    from annotations.models import Question, QuestionSet, QuestionSetVersion
     from evaluation.charts.chart import Chart
     from evaluation.files.asking import Asking
     from evaluation.flow.view import Parted, Viewed
@@ -228,7 +228,7 @@ class Kind:
     evaluate, study : its commands on files.
     action : what the button says that starts it; the title, if it is "".
     is_research : whether the page of a set offers it among further analyses, which are folded.
-    suits : whether the questions of a version are of the sort that it is made for; one statement.
+    suits : takes some questions of a set; whether they are of the sort that it is made for.
     start : the page that starts it.
     views : numbers of models and questions in its tables, and in the files of `evaluate`, that
         stand beside those of other kinds where a model is looked at from all sides.
@@ -258,7 +258,7 @@ class Kind:
     study: Part[Study | None] = Part(None)
     action: str = ""
     is_research: bool = False
-    suits: Part[Callable[[QuestionSetVersion], bool] | None] = Part(None)
+    suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
     start: Part[Start] = Part(Start())
     views: Part[tuple[Viewed, ...]] = Part(())
     counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)

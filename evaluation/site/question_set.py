@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, Model, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce, Left
+from django.db.models.functions import Coalesce, Left, Right
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -87,9 +87,10 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if version is not None:
         older = "" if version == versions[0] else f"?version={version.number}"
         counts = counts_from(numbers)
+        page = questions_page(request, version, counts["questions"])
         starts = []
         if held.edit and counts["questions"]:
-            found = starts_of(shown, older, version)
+            found = starts_of(shown, older, [question_from(row) for row in page])
             starts = [one for one in found if counts["answers"] or not one.needs_answers]
         context |= {
             "starts": [one for one in starts if one.is_suited and not one.is_research],
@@ -97,7 +98,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "research": [one for one in starts if one.is_suited and one.is_research],
             "unsuited": [one for one in starts if not one.is_suited],
             "counts": counts,
-            "page": questions_page(request, version, counts["questions"]),
+            "page": page,
             "models": models_of(request, version, sees_all=held.answers),
             "all_views": next(iter(record.others), None) if record else None,
         }
@@ -174,7 +175,11 @@ def questions_page(
     list would read all answers of the version.
     """
     rows = Question.objects.filter(version=version).values(
-        "pk", "public_id", "position", "external_id", "category", beginning=Left("text", BEGINNING)
+        *("pk", "public_id", "position", "external_id", "category"),
+        *("accepted_answers", "answerable"),
+        beginning=Left("text", BEGINNING),
+        # A problem asks at its end.
+        ending=Right("text", BEGINNING),
     )
     page = load_page(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
     submitted = Response.objects.filter(
@@ -192,6 +197,15 @@ def questions_page(
     for row in page:
         row |= counted.get(row["pk"], {"n_answers": 0, "n_empty": 0})
     return page
+
+
+def question_from(row: Mapping[str, Any]) -> Question:
+    """Return a question of `questions_page` with the beginning and the end of its text."""
+    return Question(
+        text=f"{row['beginning']} {row['ending']}".strip(),
+        accepted_answers=row["accepted_answers"],
+        answerable=row["answerable"],
+    )
 
 
 def counts_parts(version: QuestionSetVersion) -> dict[str, TableCounts]:

@@ -96,18 +96,13 @@ def list_problems(
     return problems
 
 
-MOST_READ = 200
-"""How many questions `has_word_problems` reads at most."""
+def has_word_problems(questions: Sequence[Question]) -> bool:
+    """Return whether questions are math word problems, as far as their texts tell.
 
-
-def has_word_problems(version: QuestionSetVersion) -> bool:
-    """Return whether the questions of a version are math word problems, as far as texts tell.
-
-    They are if any of the first `MOST_READ` is labelled answerable or not, or if the set is
-    mathematical (`_is_math_set`) and at least half of the texts ask for a number.
+    They are if any is labelled answerable or not, or if the set is mathematical (`_is_math_set`)
+    and at least half of the texts ask for a number.
     """
-    rows = version.questions.graded().exclude(text="").order_by("position", "pk")
-    found = list(rows.only("text", "accepted_answers", "answerable")[:MOST_READ])
+    found = [row for row in questions if row.text]
     if any(row.answerable is not None for row in found):
         return True
     numeric = sum(bool(_ASKS_NUMBER.search(row.text)) for row in found)

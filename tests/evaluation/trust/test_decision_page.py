@@ -262,7 +262,7 @@ def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
         tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
         return {group.title: [page.title for page in group.pages] for group in tabs}
 
-    assert list(groups()) == ["Decide", "People", "Models", "Trust", "More"]
+    assert list(groups()) == ["Decide", "People", "Disagreement", "Models", "Trust", "More"]
     assert groups()["More"] == ["To print"]  # there is no other run to compare with
     other = Run.objects.get(pk=run.pk)
     other.pk, other.public_id = None, Run().public_id
