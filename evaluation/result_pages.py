@@ -239,12 +239,17 @@ def asked_correction(asked: QueryDict) -> Correction:
 
 @dataclass(frozen=True)
 class StartLink:
-    """A way to start a run of a kind; `words` say what it does."""
+    """A way to start a run of a kind; `words` say what it does.
+
+    `is_research` and `is_suited` are those of the kind, the latter for the questions of a set.
+    """
 
     label: str
     words: str
     link: str
     needs_answers: bool
+    is_research: bool = False
+    is_suited: bool = True
 
 
 def start_link(kind: Kind, question_set: QuestionSet) -> str:

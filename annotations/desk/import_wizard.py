@@ -84,6 +84,7 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "title": "Import answers",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
+        "kind": kind,
         "presets": [preset for preset in PRESETS.values() if preset.slug != "own"],
         "form": form,
     }
@@ -144,6 +145,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "preset": preset_named(staged.options["preset"]),
         "place": arranged.describe(),
         "n_columns": len(head.header),
+        "is_recognised": _is_recognised(staged, form, preview),
         "preview": preview,
         "shown": [record for record, _ in preview.rows],
         "hidden_problems": staged.n_problems - len(staged.problems),
@@ -262,6 +264,12 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     ]
     texts = [record.text for record in records if record.text]
     return Preview(preview_rows, texts, personal=tuple(getattr(rows, "left_out", ())))
+
+
+def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:
+    """Whether the file is of a known tool and reads well, so that nothing has to be chosen."""
+    is_known = staged.options["preset"] != "own"
+    return is_known and bool(preview.rows) and not (staged.n_problems or form.errors)
 
 
 def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:

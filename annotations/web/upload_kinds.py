@@ -25,6 +25,7 @@ from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
+from annotations.web.samples import find_sample
 
 
 class Report(Protocol):
@@ -87,6 +88,11 @@ class UploadKind:
     door: tuple[str, str] = ("admin:question-set", "To the question set")
     brings_questions: bool = False
     accept: str = ""
+
+    @property
+    def sample(self) -> str:
+        """The static path of a sample file; "" without one."""
+        return find_sample(self.slug)
 
 
 KINDS: dict[str, UploadKind] = {}

@@ -21,6 +21,8 @@ TITLE = 40.0
 CAPTION = 18.0
 # Width of a letter in proportion to its size, on the safe side.
 LETTER_WIDTH = 0.56
+# The same for ids and addresses of mail: digits, capitals and @ are wider than small letters.
+WIDE_LETTER_WIDTH = 0.64
 
 # Role of a shape -> its look on a light page. The names are also classes (chart-...).
 LOOKS: dict[str, dict[str, str]] = {
@@ -99,7 +101,7 @@ def fitting(text: str, width: float, size: float = LETTERS) -> str:
     Names of models and questions differ at their ends.
     """
     text = " ".join(text.split())
-    most = max(3, int(width / (size * LETTER_WIDTH)))
+    most = max(3, int(width / (size * letter_width(text))))
     if len(text) <= most:
         return text
     end = most // 2 - 1
@@ -108,7 +110,16 @@ def fitting(text: str, width: float, size: float = LETTERS) -> str:
 
 def width_of(text: str, size: float = LETTERS) -> float:
     """Return how wide a text is at most, but for unusually wide letters."""
-    return len(text) * size * LETTER_WIDTH
+    return len(text) * size * letter_width(text)
+
+
+def letter_width(text: str) -> float:
+    """Return the mean width of the letters of a text in proportion to their size.
+
+    A text counts as an id, which has wider letters, from a quarter of digits and capitals on.
+    """
+    n_wide = sum(one.isdigit() or one.isupper() or one == "@" for one in text)
+    return WIDE_LETTER_WIDTH if "@" in text or 4 * n_wide > len(text) else LETTER_WIDTH
 
 
 def number(value: float) -> str:

@@ -9,6 +9,7 @@ PANELS = Kind(
     "three; also without workers who answer like a model.",
     options="evaluation.crowd_vs_llm.options.PanelsParameters",
     run="evaluation.crowd_vs_llm.storage.compare_panels",
+    is_research=True,
     summary="evaluation.crowd_vs_llm.run.summary.PanelsSummary",
     tables={
         "panels": "evaluation.crowd_vs_llm.report.build_panels_table",

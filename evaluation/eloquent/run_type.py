@@ -9,6 +9,7 @@ ELOQUENT = Kind(
     options="evaluation.eloquent.options.EloquentRunOptions",
     run="evaluation.eloquent.storage.execute_run",
     asks=True,
+    is_research=True,
     summary="evaluation.eloquent.storage.EloquentSummary",
     tables="evaluation.eloquent.report.TABLES",
     files="evaluation.eloquent.views.build_submission_files",

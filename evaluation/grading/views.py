@@ -41,6 +41,7 @@ PAGES = (
     Page("triage", "Decide about people", address="results-triage", group=PEOPLE),
     Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
     Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
+    Page("disagreement", "Disagreement", address="results-disagreement"),
     Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
     Page(
         "comparison",

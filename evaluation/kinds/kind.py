@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from annotations.web.samples import find_sample
 from evaluation.flow.stored import RunSummary
 from evaluation.kinds.parts import Part, Parts, has_part
 
 if TYPE_CHECKING:
     from annotations.exchange.reading.source import Source
-    from annotations.models import QuestionSet, QuestionSetVersion
+    from annotations.models import Question, QuestionSet, QuestionSetVersion
     from evaluation.charts.chart import Chart
     from evaluation.files.asking import Asking
     from evaluation.flow.view import Parted, Viewed
@@ -88,6 +89,11 @@ class StartFile:
     accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
     switches: Mapping[str, str] = field(default_factory=dict)
     most_bytes: int = 20 * 1024**2
+
+    @property
+    def sample(self) -> str:
+        """The static path of a sample file; "" without one."""
+        return find_sample(self.upload or self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +227,8 @@ class Kind:
         can tell to be wrong with them. Asked wherever a run is started from.
     evaluate, study : its commands on files.
     action : what the button says that starts it; the title, if it is "".
+    is_research : whether the page of a set offers it among further analyses, which are folded.
+    suits : takes some questions of a set; whether they are of the sort that it is made for.
     start : the page that starts it.
     views : numbers of models and questions in its tables, and in the files of `evaluate`, that
         stand beside those of other kinds where a model is looked at from all sides.
@@ -249,6 +257,8 @@ class Kind:
     evaluate: Part[Evaluation | None] = Part(None)
     study: Part[Study | None] = Part(None)
     action: str = ""
+    is_research: bool = False
+    suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
     start: Part[Start] = Part(Start())
     views: Part[tuple[Viewed, ...]] = Part(())
     counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)

@@ -9,6 +9,7 @@ JUDGE = Kind(
     options="evaluation.llm_judge.options.JudgeParameters",
     run="evaluation.llm_judge.storage.judge_set",
     asks=True,
+    is_research=True,
     summary="evaluation.llm_judge.storage.JudgeSummary",
     tables={
         "agreement": "evaluation.llm_judge.report.build_agreement_table",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.lines import Series, lines_chart
+from evaluation.charts.rows import NAMED, Row, estimates_chart
 from evaluation.maqa.messages import MEASURES
-from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow
+from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow, ItemRow
 
 CHANCE, EXACT = "chance", "perfect calibration"
 
@@ -114,3 +116,79 @@ def draw_files(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Mapping[st
 
 
 FILES = tuple(f"{name.replace('-', '_')}.svg" for name in NAMES)
+
+
+BY_QUESTION = "by-question"
+"""Name of the chart of the confidence at each question."""
+
+
+def compute_agreement(row: ItemRow) -> float | None:
+    """Return how far the replies to a question mean the same, 0 to 1; None without meanings.
+
+    It is 1 minus the semantic entropy, divided by its maximum, the logarithm of the number of
+    replies. 1: all replies mean the same; 0: each reply means something else.
+    """
+    if row.semantic_entropy is None or row.replies < 2:
+        return None
+    return min(1.0, max(0.0, 1.0 - row.semantic_entropy / log(row.replies)))
+
+
+def _scale_verbalised(row: ItemRow) -> float | None:
+    """Return the verbalised confidence, 0 to 1."""
+    return None if row.verbalised is None else row.verbalised / 100.0
+
+
+QUESTION_MEASURES: tuple[tuple[str, str, Callable[[ItemRow], float | None]], ...] = (
+    (
+        "agreement of meanings",
+        "1: all replies of the model mean the same. 0: each reply means something else.",
+        compute_agreement,
+    ),
+    (
+        "consistency",
+        "1: the model gives the same answers each time. 0: no two replies have an answer in "
+        "common.",
+        lambda row: row.consistency,
+    ),
+    (
+        "verbalised confidence",
+        "The confidence that the model states, as a share: 1 is 100%.",
+        _scale_verbalised,
+    ),
+    (
+        "maximum softmax probability",
+        "The probability of the first token of an answer: 1 is certain.",
+        lambda row: row.max_softmax,
+    ),
+)
+"""Measures of the chart by question: axis, explanation, value. The first with values is drawn."""
+
+
+def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
+    """Return the chart of how sure models are at each question, the least sure first.
+
+    It needs no right answers. It has at most `NAMED` rows, a row for each model and question. None
+    where no measure of confidence has a value.
+    """
+    several = len({row.system for row in items}) > 1
+    for axis, explanation, measure in QUESTION_MEASURES:
+        found = [(value, row) for row in items if (value := measure(row)) is not None]
+        if not found:
+            continue
+        found.sort(key=lambda one: (one[0], one[1].item, one[1].system))
+        rows = [
+            Row(
+                name=f"{row.item}, {row.system}" if several else row.item,
+                value=value,
+                low=None,
+                high=None,
+                tip=f"{row.item}\n{row.system}\n{axis} {value:.2f}, {row.replies} replies"
+                + (f", {row.meanings} meanings" if row.meanings else ""),
+                look="-model",
+            )
+            for value, row in found[:NAMED]
+        ]
+        more = f" The {NAMED} least sure of {len(found):,} are shown." if len(found) > NAMED else ""
+        title = "How sure is the model, question by question?"
+        return estimates_chart(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
+    return None

@@ -10,6 +10,7 @@ MAQA = Kind(
     options="evaluation.maqa.options.MaqaRunOptions",
     run="evaluation.maqa.storage.execute_run",
     asks=True,
+    is_research=True,
     summary="evaluation.maqa.storage.MaqaSummary",
     tables="evaluation.maqa.report.TABLES",
     columns="evaluation.maqa.report.COLUMNS",

@@ -10,9 +10,9 @@ from annotations.models import QuestionSetVersion
 from evaluation.charts.chart import Chart
 from evaluation.flow.view import Side, View, Viewed, column
 from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
-from evaluation.maqa.charts import NAMES, build_charts
+from evaluation.maqa.charts import BY_QUESTION, NAMES, build_charts, build_questions_chart
 from evaluation.maqa.report import TABLES, build_report, load_texts_page
-from evaluation.maqa.run.result_tables import CALIBRATION, CURVES
+from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
@@ -30,11 +30,21 @@ def draw_chart(run: Run, name: str) -> Chart | None:
     return next((chart for chart in build_run_charts(run, bins) if chart.name == name), None)
 
 
+def draw_questions_chart(run: Run) -> Chart | None:
+    """Return the chart of the confidence at each question; None if no measure has values."""
+    return build_questions_chart(list(read_table(run, ITEMS)))
+
+
 def build_measures_context(run: Run) -> Mapping[str, Any]:
     """Return the context of the page with scores and measures of confidence."""
     report = build_report(run)
     charts = build_run_charts(run, report.bins)
-    return {"report": report, "charts": charts, "table_names": list(TABLES)}
+    return {
+        "report": report,
+        "by_question": draw_questions_chart(run),
+        "charts": charts,
+        "table_names": list(TABLES),
+    }
 
 
 def build_texts_context(run: Run) -> Mapping[str, Any]:
@@ -55,7 +65,8 @@ PAGES = (
     Page("texts", "Confident and wrong", "evaluation/maqa/texts.html", build_texts_context),
 )
 CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
-    name: partial(draw_chart, name=name) for name in NAMES
+    BY_QUESTION: draw_questions_chart,
+    **{name: partial(draw_chart, name=name) for name in NAMES},
 }
 
 

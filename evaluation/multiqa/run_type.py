@@ -10,6 +10,7 @@ MULTIQA = Kind(
     options="evaluation.multiqa.options.MultiqaRunOptions",
     run="evaluation.multiqa.storage.running.execute_run",
     asks=True,
+    is_research=True,
     summary="evaluation.multiqa.storage.running.MultiqaSummary",
     tables="evaluation.multiqa.report.TABLES",
     columns="evaluation.multiqa.messages.COLUMNS",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -30,10 +31,17 @@ class Called:
     ----------
     title : its name; without one what differs from the defaults; without that its date.
     differs : what differs from the defaults, a few words each, in the order of the form.
+    began : when it was started, where another run of the list has the same title; else "".
     """
 
     title: str
     differs: tuple[str, ...]
+    began: str = ""
+
+    @property
+    def full(self) -> str:
+        """The title, which no other run of the list has."""
+        return f"{self.title} ({self.began})" if self.began else self.title
 
     @property
     def settings(self) -> str:
@@ -65,9 +73,19 @@ def file_of(run: Run, what: str) -> str:
 
 
 def all_called(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[Called]:
-    """Return what runs are called, by one query, none where no id is in question."""
+    """Return what runs are called, by one query, none where no id is in question.
+
+    Runs of the list that share a title get the time at which they were started.
+    """
     names = names_of(run.parameters for run, _ in runs)
-    return [_called(run, options, names) for run, options in runs]
+    found = [_called(run, options, names) for run, options in runs]
+    counts = Counter(one.title for one in found)
+    return [
+        replace(one, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
+        if counts[one.title] > 1
+        else one
+        for (run, _), one in zip(runs, found, strict=True)
+    ]
 
 
 def _called(run: Run, options: type[Parameters], names: Mapping[str, str]) -> Called:

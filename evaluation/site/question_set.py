@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, Model, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce, Left
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Left, Right
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -35,12 +35,11 @@ from evaluation.model_overview.views import newest_views
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
+from evaluation.site.next_step import find_next_step
 from evaluation.site.starting import starts_of
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
-# Kinds of run that have a button beside the heading; the others stand below, with what they do.
-BUTTONS = 2
 BEGINNING = 240
 """Characters of a text that the list of questions shows."""
 
@@ -65,6 +64,9 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if record and record.run:
         parts |= change_parts(record.run)
     numbers = read_numbers(parts)
+    standing = None
+    if record and record.run:
+        standing = record.standing(change_of(record.run, numbers), versions[0])
     context: dict[str, Any] = {
         "title": shown.name,
         "subtitle": shown.description,
@@ -78,34 +80,43 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "version": version,
         "draft": draft_beside(versions, version),
         "runs": listed(runs),
-        "record": record.standing(change_of(record.run, numbers), versions[0])
-        if record and record.run
-        else None,
+        "record": standing,
         "waiting": mark_code(HOW_TO_START) if waits and numbers["listening"] == [(0,)] else "",
     }
+    counts: dict[str, int] = {}
     if version is not None:
         older = "" if version == versions[0] else f"?version={version.number}"
         counts = counts_from(numbers)
-        starts = [
-            start
-            for start in starts_of(shown, older)
-            if counts["questions"] and (counts["answers"] or not start.needs_answers)
-        ]
+        page = questions_page(request, version, counts["questions"])
+        starts = []
+        if held.edit and counts["questions"]:
+            found = starts_of(shown, older, [question_from(row) for row in page])
+            starts = [one for one in found if counts["answers"] or not one.needs_answers]
         context |= {
-            "starts": starts[:BUTTONS],
-            "more_starts": starts[BUTTONS:],
+            "starts": [one for one in starts if one.is_suited and not one.is_research],
+            "ask": next((one for one in starts if one.link.startswith(ask_link(shown))), None),
+            "research": [one for one in starts if one.is_suited and one.is_research],
+            "unsuited": [one for one in starts if not one.is_suited],
             "counts": counts,
-            "page": questions_page(request, version, counts["questions"]),
+            "page": page,
             "models": models_of(request, version, sees_all=held.answers),
             "all_views": next(iter(record.others), None) if record else None,
         }
-    return TemplateResponse(request, "admin/question_set.html", context)
+    collecting = versions[0].collecting if versions else None
+    step = find_next_step(shown, held, counts, runs, standing, collecting)
+    return TemplateResponse(request, "admin/question_set.html", context | {"step": step})
+
+
+def ask_link(question_set: QuestionSet) -> str:
+    """Return the page where models are asked the questions of a set."""
+    return reverse("admin:ask-models", kwargs={"set_id": question_set.public_id})
 
 
 def versions_of(question_set: QuestionSet) -> list[Any]:
     """Return the versions of a set, the newest first; one query.
 
-    Each has `is_answered`, whether somebody handed in an answer to it, and `n_questions`.
+    Each has `is_answered`, whether somebody handed in an answer to it, `n_questions`, and
+    `collecting`, the state of its collection, None without one.
     """
     answered = Response.objects.filter(
         question__version=OuterRef("pk"), state=Response.State.SUBMITTED
@@ -113,7 +124,13 @@ def versions_of(question_set: QuestionSet) -> list[Any]:
     questions = Question.objects.filter(version=OuterRef("pk")).order_by().values("version")
     counted = Subquery(questions.annotate(n=Count("pk")).values("n"))
     versions = question_set.versions.order_by("-number")
-    return list(versions.annotate(is_answered=Exists(answered), n_questions=Coalesce(counted, 0)))
+    return list(
+        versions.annotate(
+            is_answered=Exists(answered),
+            n_questions=Coalesce(counted, 0),
+            collecting=F("collection__state"),
+        )
+    )
 
 
 def chosen(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None:
@@ -158,7 +175,11 @@ def questions_page(
     list would read all answers of the version.
     """
     rows = Question.objects.filter(version=version).values(
-        "pk", "public_id", "position", "external_id", "category", beginning=Left("text", BEGINNING)
+        *("pk", "public_id", "position", "external_id", "category"),
+        *("accepted_answers", "answerable"),
+        beginning=Left("text", BEGINNING),
+        # A problem asks at its end.
+        ending=Right("text", BEGINNING),
     )
     page = load_page(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
     submitted = Response.objects.filter(
@@ -176,6 +197,15 @@ def questions_page(
     for row in page:
         row |= counted.get(row["pk"], {"n_answers": 0, "n_empty": 0})
     return page
+
+
+def question_from(row: Mapping[str, Any]) -> Question:
+    """Return a question of `questions_page` with the beginning and the end of its text."""
+    return Question(
+        text=f"{row['beginning']} {row['ending']}".strip(),
+        accepted_answers=row["accepted_answers"],
+        answerable=row["answerable"],
+    )
 
 
 def counts_parts(version: QuestionSetVersion) -> dict[str, TableCounts]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_GET
 from annotations.desk.uploads import try_upload
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import bytes_source
-from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.models import Question, QuestionSet, QuestionSetVersion
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
@@ -37,10 +38,22 @@ from evaluation.steps.asking.foreseen import Foreseen
 SHOWN = 5
 
 
-def starts_of(question_set: QuestionSet, query: str = "") -> list[StartLink]:
-    """Return the ways to start a run over a set, a kind each, in the order of the settings."""
+def starts_of(
+    question_set: QuestionSet, query: str = "", questions: Sequence[Question] = ()
+) -> list[StartLink]:
+    """Return the ways to start a run over a set, a kind each, in the order of the settings.
+
+    Each says whether it is made for questions like `questions`; without any every kind is.
+    """
     return [
-        StartLink(kind.verb, kind.words, start_link(kind, question_set) + query, kind.needs_answers)
+        StartLink(
+            kind.verb,
+            kind.words,
+            start_link(kind, question_set) + query,
+            kind.needs_answers,
+            kind.is_research,
+            not questions or kind.suits is None or kind.suits(questions),
+        )
         for kind in run_kinds().values()
     ]
 

@@ -99,8 +99,9 @@ def test_from_registering_a_model_to_its_place_among_people(
         page.get_by_text("Answer in one sentence.").last.wait_for()
         inspector.check("a prompt")
 
-        # Three clicks: Ask models, Preview, Ask.
+        # Four clicks: Models, Ask models, Preview, Ask.
         page.goto(site + reverse("admin:question-set", args=[question_set.public_id]))
+        page.click(".set-tabs a[href='#models']")
         page.get_by_role("link", name="Ask models").click()
         inspector.check("asking")
         page.get_by_label("Prompt").select_option("One sentence, version 1")

@@ -49,6 +49,7 @@ def put_together(window, rivers):
     """Start a run from the page of the set, let a worker do it, and return it."""
     page = window.page
     window.look("set", reverse("admin:question-set", args=[rivers.public_id]))
+    page.click(".set-tabs a[href='#analyses']")
     page.click("h3 >> text=Model overview")
     window.check("start")
     page.click("text=Start the run")

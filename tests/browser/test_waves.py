@@ -34,7 +34,8 @@ def test_a_set_is_asked_again_published_and_compared(
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("the set", start)
-        page.click("text=Ask again")
+        page.click(".set-tabs a[href='#people']")
+        page.click("h3 >> text=Ask again")
         page.wait_for_selector("h1:has-text('Ask again')")
         window.check("ask again")
         page.fill("input[name=name]", "")
@@ -47,6 +48,7 @@ def test_a_set_is_asked_again_published_and_compared(
         page.click("text=Make the new wave")
         page.wait_for_selector("text=The new wave is here.")
         window.check("the new wave")
+        page.click(".set-tabs a[href='#people']")
         page.click("a:text-is('The wave before')")
         page.wait_for_selector("text=The models' answers are here already.")
         window.check("what it has in common with the wave before")
@@ -86,6 +88,7 @@ def test_two_files_are_linked_as_waves_and_the_models_brought_along(
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("a set alone", place)
+        page.click(".set-tabs a[href='#people']")
         page.click("text=Link it with an earlier wave")
         page.wait_for_selector("text=There is no other set to link it with.")
         window.check("no other set")

@@ -31,7 +31,16 @@ class Walker:
         scope = self.page if within is None else self.page.locator(within)
         control = scope.get_by_role("button", name=name, exact=True)
         control = control.or_(scope.get_by_role("link", name=name, exact=True))
+        if self.page.locator(".set-tabs").count() and not control.count():
+            self._open_tab_of(name)
         control.first.click()
+
+    def _open_tab_of(self, name):
+        """Open the tab of a question set that holds a button or a link."""
+        panel = self.page.locator(".set-panel").filter(
+            has=self.page.locator("a, button").get_by_text(name, exact=True)
+        )
+        self.page.click(f".set-tabs a[href='#{panel.first.get_attribute('id')}']")
 
     def upload(self, kind, path, set_name):
         self.press(f"Upload {kind}")

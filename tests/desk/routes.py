@@ -224,6 +224,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-run": get(ANSWERS),
     "admin:results-decision": get(ANSWERS),
     "admin:results-people": get(ANSWERS),
+    "admin:results-disagreement": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
     "admin:results-model": get(ANSWERS),
     "admin:results-trust": get(ANSWERS),

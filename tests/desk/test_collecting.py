@@ -54,6 +54,29 @@ def publish(rana, tides, **changed):
     return rana.post(address(tides, "collecting-settings"), data, follow=True)
 
 
+def open_sections(page):
+    """Return the anchors of the folded sections of the form, by whether they are open."""
+    return {one.anchor for one in page.context["form"].sections if one.is_open}
+
+
+def test_the_form_asks_for_places_pay_protocol_and_checks_and_folds_the_rest(rana, tides):
+    page = rana.get(address(tides, "collecting-settings"))
+    form = page.context["form"]
+    first = [field.name for field in form.first]
+    assert first == ["places", "pay", "currency", "protocol", "checks_needed"]
+    folded = [field.name for section in form.sections for field in section.fields]
+    assert sorted([*first, *folded]) == sorted(form.fields)
+    assert open_sections(page) == set()
+    assert page.content.decode().count('<details class="cg-fold"') == len(form.sections)
+
+
+def test_a_folded_section_with_an_error_opens(rana, tides):
+    page = publish(rana, tides, reading_seconds="soon")
+    assert page.status_code == 400
+    assert open_sections(page) == {"how"}
+    assert re.search(r'<details class="cg-fold" id="how" open>', page.content.decode())
+
+
 def test_a_set_is_published_answered_paused_and_closed(rana, tides):
     assert 'data-state="unpublished"' in rana.get(address(tides)).content.decode()
     page = publish(rana, tides, places=2, protocol="open")

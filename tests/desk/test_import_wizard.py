@@ -96,6 +96,21 @@ def test_every_known_file_comes_in_by_three_clicks(wizard, name):
     assert files() == []
 
 
+def test_a_recognised_file_shows_preview_and_button_first_and_folds_the_choices(wizard):
+    wizard.send(*FILES["mturk"])
+    page = wizard.page.content.decode()
+    assert wizard.page.context["is_recognised"]
+    assert page.index('id="rows"') < page.index('name="check"') < page.index('id="choices"')
+    assert '<details id="choices">' in page
+
+
+def test_a_file_that_cannot_be_read_shows_its_choices_at_once(wizard):
+    source = text_file(TURNED["ids"])
+    wizard.send(source.name, source.open().read())
+    assert not wizard.page.context["is_recognised"]
+    assert 'id="choices"' not in wizard.page.content.decode()
+
+
 def test_the_form_shows_each_column_with_what_stands_in_it(wizard):
     told = wizard.send(*FILES["mturk"])
     assert "Answer.text: “ann says H1”, “bob says H1”, “ann says H2”" in told

@@ -30,7 +30,8 @@ OF_COLLECTION = ("collecting-live", "collecting-close", "collecting-settings")
 OF_NOBODY = ("index", "runs", "workers")
 OF_RUN = (
     *("run", "results-run", "results-decision", "results-people", "results-triage"),
-    *("results-alarms", "results-alarm", "results-heat-map", "results-models"),
+    *("results-disagreement", "results-alarms", "results-alarm", "results-heat-map"),
+    "results-models",
     *("results-model", "results-comparison", "results-trust", "results-audit", "results-experts"),
     *("results-planner", "results-summary", "results-worker", "results-question"),
     *("results-against", "results-triage-worker", "results-triage-accept", "results-anchors"),

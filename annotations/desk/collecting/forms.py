@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -22,23 +23,51 @@ else:
 
 MAX_IDS = 20_000
 
-MAIN_FIELDS = ("places", "answers_per_question", "protocol", "title", "contact", "signals")
+MAIN_FIELDS = ("places", "pay", "currency", "protocol", "checks_needed")
+"""Fields that every requester decides on; all others are folded."""
+
+DETAIL_FIELDS = ("title", "contact", "answers_per_question", "questions_per_worker", "signals")
 ADMISSION_FIELDS = (
     *("worker_parameter", "study_parameter", "session_parameter", "panel"),
     *("signed", "anonymous", "listed_only", "excludes"),
 )
 ANSWERING_FIELDS = (
-    *("questions_per_worker", "reading_seconds", "reservation_minutes", "most_characters"),
-    *("practice_needed", "checks_needed", "grade_every"),
+    *("reading_seconds", "reservation_minutes", "most_characters"),
+    *("practice_needed", "grade_every"),
 )
-PAY_FIELDS = (
-    *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
-    "least_hourly_pay",
-)
+PAY_FIELDS = ("panel_fee", "screened_out_pay", "failed_checks_pay", "least_hourly_pay")
 CODE_FIELDS = (
     *("return_url", "code_done", "code_no_consent", "code_screened_out", "code_failed_checks"),
     *("code_too_late", "code_not_chosen"),
 )
+
+
+@dataclass(frozen=True)
+class FoldedSection:
+    """Fields of the settings that are shown on request; open where one of them has an error.
+
+    `summary` says what the fields are about. `anchor` is the id of the section.
+    """
+
+    anchor: str
+    title: str
+    summary: str
+    fields: list[forms.BoundField]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a field of the section was refused."""
+        return any(field.errors for field in self.fields)
+
+
+SECTIONS = (
+    ("details", "Name, contact and share of the questions", "", DETAIL_FIELDS),
+    ("who", "Who may take part", "Ids in the links, lists, earlier studies", ADMISSION_FIELDS),
+    ("how", "Times, practice and grading", "", ANSWERING_FIELDS),
+    ("money", "Fee, partial payment and hourly pay", "", PAY_FIELDS),
+    ("codes", "Back to the panel", "Address and completion codes", CODE_FIELDS),
+)
+"""The folded sections: anchor, title, summary and fields."""
 
 
 class SettingsForm(CollectionModelForm):
@@ -51,7 +80,10 @@ class SettingsForm(CollectionModelForm):
         """The fields, in their order."""
 
         model = Collection
-        fields = (*MAIN_FIELDS, *ADMISSION_FIELDS, *ANSWERING_FIELDS, *PAY_FIELDS, *CODE_FIELDS)
+        fields = (
+            *(*MAIN_FIELDS, *DETAIL_FIELDS, *ADMISSION_FIELDS, *ANSWERING_FIELDS),
+            *(*PAY_FIELDS, *CODE_FIELDS),
+        )
         labels = {  # noqa: RUF012
             "places": "People who may take part",
             "answers_per_question": "Answers to each question",
@@ -148,24 +180,12 @@ class SettingsForm(CollectionModelForm):
         return self.select_fields(MAIN_FIELDS)
 
     @property
-    def who(self) -> list[forms.BoundField]:
-        """Fields that decide which workers may take part."""
-        return self.select_fields(ADMISSION_FIELDS)
-
-    @property
-    def how(self) -> list[forms.BoundField]:
-        """Fields for number of questions, time limits, checks and interim grading."""
-        return self.select_fields(ANSWERING_FIELDS)
-
-    @property
-    def money(self) -> list[forms.BoundField]:
-        """Fields for pay and fee."""
-        return self.select_fields(PAY_FIELDS)
-
-    @property
-    def codes(self) -> list[forms.BoundField]:
-        """Fields for the return address and the completion codes of the panel."""
-        return self.select_fields(CODE_FIELDS)
+    def sections(self) -> list[FoldedSection]:
+        """The other fields, in folded sections."""
+        return [
+            FoldedSection(anchor, title, summary, self.select_fields(names))
+            for anchor, title, summary, names in SECTIONS
+        ]
 
     def store(self, collection: Collection, base_url: str) -> Collection | None:
         """Publish the version or change its collection; return the stored collection.

@@ -49,6 +49,8 @@ from evaluation.reports.planner import planner_report
 from evaluation.reports.spreadsheet import Table
 from evaluation.result_pages import kind_or_404, results_file
 from evaluation.sample_size.charts import build_planner_chart
+from evaluation.trust.report.decision import decision
+from evaluation.trust.views.decision import people_chart
 from evaluation.waves import views as waves
 from evaluation.waves.report.comparison import (
     build_model_table,
@@ -59,6 +61,7 @@ from evaluation.waves.report.comparison import (
 # What is asked for stands in the rest of the address, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: grades(run, run_report(run).n_graded),
+    "decision": lambda run, _: people_chart(run, decision(run)),
     "ranks": lambda run, _: ranks(run, run_report(run).n_graded),
     "questions": lambda run, _: disagreement(run, _n_questions(run)),
     "convergence": lambda run, _: convergence_chart(summary_of(run).trace),

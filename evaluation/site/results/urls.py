@@ -13,7 +13,7 @@ from evaluation.grading.results.views.heat_map import heat_map
 from evaluation.grading.results.views.model import model
 from evaluation.grading.results.views.models import models
 from evaluation.grading.results.views.question import question
-from evaluation.grading.results.views.run import results
+from evaluation.grading.results.views.run import questions_by_disagreement, results
 from evaluation.grading.results.views.worker import worker
 from evaluation.model_comparison.views.pair import pair, two
 from evaluation.model_overview.views import answers, views
@@ -42,6 +42,7 @@ urlpatterns = [
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
     path(f"{RUN}people/", results, name="results-people"),
+    path(f"{RUN}disagreement/", questions_by_disagreement, name="results-disagreement"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),
     path(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
 
 from annotations.models import rights
+from evaluation.charts.chart import Chart
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.grading.alarms.report import outcomes_report
 from evaluation.grading.remedies.report import remedies_report
+from evaluation.grading.results.charts.grades import decision_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.views.remedies import (
     asked_what_if,
@@ -24,8 +27,8 @@ from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
 from evaluation.reports.verdicts import build_applied_context, load_verdicts_around
-from evaluation.result_pages import Context, start_link, way_here
-from evaluation.trust.report.decision import Step, decision
+from evaluation.result_pages import Context, start_link, way_here, worker_link
+from evaluation.trust.report.decision import Decision, Step, decision
 
 ASK = "ask"
 
@@ -67,6 +70,7 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "title": f"Results of {found.about.name}",
         "breadcrumbs": way_here(run)[:1],
         "report": found,
+        "chart": people_chart(run, found),
         "remedies": remedies_report(run),
         "outcomes": outcomes_report(run),
         "next": _next_step(run, found.step, may),
@@ -78,6 +82,16 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "what_if": tried,
         "what_if_link": without_one(run, tried.worker, tried.name) if tried and may else "",
     }
+
+
+def people_chart(run: Run, found: Decision) -> Chart | None:
+    """Return the chart of the best workers and of those to look at, with links to their pages."""
+
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    best, doubtful = ([one.row for one in people] for people in (found.best, found.look_at))
+    return decision_chart(best, doubtful, link)
 
 
 def _record(run: Run) -> dict[str, Any]:

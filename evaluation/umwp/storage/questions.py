@@ -65,6 +65,13 @@ NO_TEXT = "no_text"
 SOURCE, RELEVANT = "source", "relevant_ids"
 """Keys of a question's metadata."""
 _NUMBER = re.compile(r"[-−]?[$€£]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
+# Phrases that ask for a number, in English, German, French, Spanish and Arabic.
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|far|long|old|tall|fast|big|high|deep|heavy)\b|\bwhat is the "
+    r"(?:total|sum|average|cost|price|difference|number)\b|\bcalculate\b|\bwie ?viele?\b|"
+    r"\bcombien\b|\bcuánt[oa]s?\b|كم",
+    re.IGNORECASE,
+)
 _CATEGORIES = {name: number for number, name in CATEGORY_NAMES.items()}
 
 
@@ -87,6 +94,19 @@ def list_problems(
         elif exclusions is not None:
             exclusions.add(NO_TEXT, row.external_id)
     return problems
+
+
+def has_word_problems(questions: Sequence[Question]) -> bool:
+    """Return whether questions are math word problems, as far as their texts tell.
+
+    They are if any is labelled answerable or not, or if the set is mathematical (`_is_math_set`)
+    and at least half of the texts ask for a number.
+    """
+    found = [row for row in questions if row.text]
+    if any(row.answerable is not None for row in found):
+        return True
+    numeric = sum(bool(_ASKS_NUMBER.search(row.text)) for row in found)
+    return bool(found) and 2 * numeric >= len(found) and _is_math_set(found)
 
 
 def has_labels(problems: Sequence[WordProblem]) -> bool:

@@ -270,6 +270,12 @@ def test_a_set_without_any_right_answer_is_measured_too(client, rita, small):
     for name, args in (("results-run", ()), ("results-page", ("texts",))):
         shown = client.get(reverse(f"admin:{name}", args=[run.public_id, *args]))
         assert shown.status_code == 200
+        if name == "results-run":
+            # Certainty needs no right answers: the chart has a row for the question.
+            assert shown.context["by_question"].name == "by-question"
+            assert 'data-chart="by-question"' in shown.content.decode()
+    chart = reverse("admin:results-chart", args=[run.public_id, "by-question"])
+    assert client.get(chart)["Content-Type"].startswith("image/svg+xml")
     assert 'id="open"' in shown.content.decode()
     assert 'id="wrong"' not in shown.content.decode()
 

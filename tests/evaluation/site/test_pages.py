@@ -38,13 +38,22 @@ def every_address(run):
     question = {"question": question_of(run)}
     return [
         page("results-people", run),
+        page("results-disagreement", run),
         page("results-models", run),
         page("results-worker", run, **worker),
         page("results-question", run, **question),
         page("results-comparison", run),
         *(
             page("results-chart", run, name=name)
-            for name in ("grades", "ranks", "questions", "convergence", "placement", "comparison")
+            for name in (
+                "decision",
+                "grades",
+                "ranks",
+                "questions",
+                "convergence",
+                "placement",
+                "comparison",
+            )
         ),
         *(
             page("results-table", run, name=name)

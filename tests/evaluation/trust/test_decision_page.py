@@ -61,6 +61,29 @@ def test_somebody_at_rank_one_whom_an_alarm_names_is_to_be_looked_at_and_not_bes
     assert [mark.case for mark in found.look_at[0].marks] == ["copies"]
 
 
+def test_the_page_draws_the_best_and_those_to_look_at_with_their_intervals(site, run):
+    alarm(run, workers=["w003"])
+    response = site.get(at("results-run", run))
+    assert response.context["chart"].name == "decision"
+    sent = site.get(at("results-chart", run, name="decision"))
+    assert sent["Content-Type"].startswith("image/svg+xml")
+    picture = b"".join(sent).decode()
+    found = decision(run)
+    drawn = names(found.best) + [one.row.name for one in found.look_at if one.row.grade.value]
+    assert all(f">{name}<" in picture for name in drawn)
+    assert picture.count("chart-whisker") >= len(names(found.best))
+
+
+def test_what_people_disagree_about_has_a_page_and_a_tab_of_its_own(site, run):
+    response = site.get(at("results-disagreement", run))
+    values = [row.dispersion for row in response.context["questions"]]
+    assert values == sorted(values, reverse=True)
+    assert values
+    tab = at("results-disagreement", run)
+    (group,) = (one for one in response.context["tabs"] if one.is_here)
+    assert (group.address, len(group.pages)) == (tab, 1)
+
+
 def test_ranks_that_are_missing_before_the_best_are_told(run):
     assert decision(run).above is None
     alarm(run, workers=["w001", "w003"])
@@ -239,7 +262,7 @@ def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
         tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
         return {group.title: [page.title for page in group.pages] for group in tabs}
 
-    assert list(groups()) == ["Decide", "People", "Models", "Trust", "More"]
+    assert list(groups()) == ["Decide", "People", "Disagreement", "Models", "Trust", "More"]
     assert groups()["More"] == ["To print"]  # there is no other run to compare with
     other = Run.objects.get(pk=run.pk)
     other.pk, other.public_id = None, Run().public_id

@@ -34,5 +34,6 @@ GRADED = Kind(
     needs_answers=False,
     check="evaluation.steps.graded.problems_at_start",
     action="Compare methods on graded answers",
+    is_research=True,
     start="evaluation.evidence.graded.kind.start.START",
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.rows import NAMED, Layout, Row, draw_axis, draw_rows
+from evaluation.charts.rows import NAMED, Layout, Look, Row, draw_axis, draw_rows
 from evaluation.charts.scales import Scale, interval, three_digits
 from evaluation.charts.svg import Drawing
 from evaluation.grading.results.report.workers import WorkerRow
@@ -51,6 +51,50 @@ def grades_chart(
         ),
         draw=draw,
         note=_note(len(rows), n_workers),
+    )
+
+
+def decision_chart(
+    best: Sequence[WorkerRow],
+    doubtful: Sequence[WorkerRow],
+    link: Callable[[UUID], str] = lambda _: "",
+) -> Chart | None:
+    """Return the chart of the grades of the best and of doubtful workers; None without a grade."""
+    groups: tuple[tuple[Sequence[WorkerRow], Look], ...] = ((best, ""), (doubtful, "-weak"))
+    rows = [
+        Row(
+            name=worker.name,
+            value=worker.grade.value,
+            low=worker.grade.low,
+            high=worker.grade.high,
+            tip=_tip(worker),
+            link=link(worker.worker),
+            look=look,
+        )
+        for workers, look in groups
+        for worker in workers
+        if worker.grade.value is not None
+    ]
+    if not rows:
+        return None
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"{len(rows)} workers, the best first, with 95% intervals"
+        drawing = Drawing(width, layout.height, "Best and doubtful workers", description)
+        scale = Scale(0.0, 1.0, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="decision",
+        title="Grades of the best workers and of workers to look at",
+        explanation=(
+            "Filled dots: the best workers. Hollow dots: workers to look at. The line is the 95% "
+            "interval. Workers with overlapping lines may be equally good."
+        ),
+        draw=draw,
     )
 
 

@@ -26,6 +26,7 @@ from evaluation.grading.results.report.questions import ORDERS, question_rows
 from evaluation.grading.results.report.run import run_report
 from evaluation.grading.results.report.workers import first_rows, worker_rows
 from evaluation.grading.results.views.remedies import decided, link_to_add_models
+from evaluation.grading.summary import summary_of
 from evaluation.models import Run
 from evaluation.result_pages import Context, question_link, worker_link
 
@@ -33,6 +34,8 @@ LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
 # Rows of a picture on the page; the picture as a file has more. Each is drawn twice, also narrow.
 WORKERS_DRAWN = 100
+# Questions in the table of the page of disagreement; the chart has more.
+QUESTIONS_SHOWN = 20
 
 
 @grading_page("evaluation/run.html")
@@ -75,6 +78,19 @@ def results(request: HttpRequest, run: Run) -> Context:
         },
         "facts": run_facts(run),
         "same_inputs": answers_are_the_same(run) if asked.get("check") == "inputs" else None,
+    }
+
+
+@grading_page("evaluation/disagreement.html")
+def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
+    """Show the questions that people disagree about, the most disagreement first."""
+    n_questions = summary_of(run).shown_counts().get("questions", 0)
+    rows = question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
+    return {
+        "title": f"What do people disagree about? {run.version.question_set.name}",
+        "chart": disagreement(run, n_questions) if rows else None,
+        "questions": [row for row in rows if row.dispersion is not None],
+        "n_questions": n_questions,
     }
 
 

@@ -70,8 +70,13 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     titles = [escape(title_of(case)) for case in cases]
     places = [on_run.index(title) for title in titles]
     assert places == sorted(places)
-    assert measured("copies", 0.9, 0.5) in on_run
-    assert measured(OF_QUESTIONS, 0.25, 0.15) in on_run
+    # In full on the page of alarms alone; one line elsewhere.
+    in_full = get(site, "results-alarms", run)
+    for case, statistic, threshold in (("copies", 0.9, 0.5), (OF_QUESTIONS, 0.25, 0.15)):
+        assert measured(case, statistic, threshold) in in_full
+        assert measured(case, statistic, threshold) not in on_run
+    for name in ("results-people", "results-models"):
+        assert "alarms_line" in states(get(site, name, run))
     assert titles[0] in get(site, "results-worker", run, **worker_of(run, "w002"))
     assert titles[0] not in get(site, "results-worker", run, **worker_of(run, "w003"))
     assert titles[1] in get(site, "results-question", run, **question_of(run, "r3"))

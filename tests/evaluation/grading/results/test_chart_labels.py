@@ -4,8 +4,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.charts.labels import told_apart
+from evaluation.charts.rows import Layout
+from evaluation.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, letter_width
 
 FAMILY = "Meta-Llama-3.1-Instruct-quantised-by-somebody"
+
+
+PROLIFIC_ID = "5f1a9c0e2b7d4836a0c9e1f2"
+"""24 characters, as Prolific makes them."""
+
+
+def test_an_id_of_24_characters_stands_whole_beside_its_row():
+    layout = Layout(900.0, [PROLIFIC_ID, "ann"])
+    assert layout._labels == [PROLIFIC_ID, "ann"]
+    # Digits of the font are 0.63 of its size, its small letters 0.58: 14 and 10 of them here.
+    assert layout.left - 12 >= (14 * 0.63 + 10 * 0.58) * 12
+
+
+def test_on_a_phone_such_an_id_stands_above_its_row():
+    layout = Layout(340.0, [PROLIFIC_ID])
+    assert layout.stacked
+    assert layout._labels == [PROLIFIC_ID]
+
+
+def test_ids_and_addresses_of_mail_take_more_room_than_words():
+    assert letter_width("Tomasz") == LETTER_WIDTH
+    for name in (PROLIFIC_ID, "A2FXYZ", "ann@example.org"):
+        assert letter_width(name) == WIDE_LETTER_WIDTH
 
 
 def test_names_that_fit_stay_as_they_are():
