@@ -188,7 +188,9 @@ class QuestionForm(EditorForm):
         max_length=MAX_LIST_LENGTH,
         widget=forms.Textarea,
         help_text=f"A line each; ways to write the same on one line, with{SEPARATOR}between them. "
-        "Never shown before an answer.",
+        "Never shown before an answer. Practice with a text: an answer is right if it contains one "
+        "of these as whole words and does not negate it (“not yellow”). Attention checks: the "
+        "whole answer must be one of these. Capitals and extra spaces do not matter.",
     )
 
     class Meta:

@@ -12,6 +12,7 @@ from annotations.answering.monitor import (
     list_least_answered,
     load_collection_status,
 )
+from annotations.answering.rank_notice import find_rank_notice
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Submission
 
@@ -36,14 +37,17 @@ class Command(SetCommand):
         collection = find_newest_collection(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
-        now = load_collection_status(collection)
+        now, notice = load_collection_status(collection), find_rank_notice(collection)
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
             short_of = [row.as_dict() for row in list_least_answered(collection)]
             told = {**facts, **now.as_dict(), "fewest_answers": short_of}
+            told["rank_notice"] = None if notice is None else notice.code
             self.stdout.write(json.dumps(told, ensure_ascii=False))
             return
         self.stdout.write(f"{collection.version}: {now.state}")
+        if notice is not None:
+            self.stdout.write(notice.words)
         self.stdout.write(f"places: {now.taken:,} of {now.places:,} taken, {now.free:,} free")
         for state, n in now.states.items():
             self.stdout.write(f"{LABELS[state].lower()}: {n:,}")
