@@ -24,33 +24,39 @@ THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 """An abbreviation such as "U.S."."""
 
-NEGATIONS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+NEGATIONS = _words(
     # English, German, Dutch, French, Spanish, Portuguese, Italian, Polish, Russian, Turkish,
     # Arabic, Hebrew, Hindi, Chinese
     "not no never neither nor none without cannot hardly except unlike "
     "nicht kein keine keinen keinem keiner keines nie niemals weder ohne niet geen nooit zonder "
     "non pas jamais sans nunca ni sin tampoco não nem sem mai senza bez "
     "не нет ни никогда без değil yok ليس ليست لا لم لن غير بدون לא אין בלי नहीं "
-    "不 非 没 沒 未 無 无".split()
+    "不 非 没 沒 未 無 无"
 )
-CONTRACTED = frozenset(
+CONTRACTED = _words(
     "aint arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt shouldnt wasnt "
-    "werent wont wouldnt cannot".split()
+    "werent wont wouldnt cannot"
 )
 """Verbs that hold a negation, without apostrophe."""
-CONTRASTS = frozenset("but rather instead sondern aber maar mais sino pero però بل لكن".split())
+CONTRASTS = _words("but rather instead sondern aber maar mais sino pero però بل لكن")
 """Words that end what a negation before them is about."""
 EXCEPTIONS = frozenset(
     {("anything", "but"), ("everything", "but"), ("all", "but"), ("far", "from")}
 )
-ALTERNATIVES = frozenset("or nor oder noch of ou ni или أو ولا".split())
+ALTERNATIVES = _words("or nor oder noch of ou ni или أو ولا")
 """Words that go on with what a negation before the comma is about."""
-SKIPPED = frozenset(
+SKIPPED = _words(
     "is was are were be it this that the a an do does did can could will would "
-    "ist war es das est es fue è era".split()
+    "ist war es das est es fue è era"
 )
 """Words between an answer and a negation after it."""
-DENIALS = frozenset("wrong false incorrect untrue falsch faux falso sbagliato خطأ".split())
+DENIALS = _words("wrong false incorrect untrue falsch faux falso sbagliato خطأ")
 AFTER = ("ではない", "じゃない", "でない", "ではありません", "じゃありません", "değil")
 """Negations that follow what they negate: Japanese, Turkish."""
 BEFORE = ("ไม",)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotations.answering.money import Money
 from annotations.answering.monitor import (
     find_newest_collection,
     list_least_answered,
@@ -70,14 +71,18 @@ class Command(SetCommand):
                 f"{of_device.submitted:,} handed in"
             )
         if now.money is not None:
-            of_money, unit = now.money, now.money.currency
+            self._write_money(now.money)
+
+    def _write_money(self, money: Money) -> None:
+        """Print costs, and what an hour pays."""
+        unit = money.currency
+        self.stdout.write(
+            f"cost so far: {unit} {money.so_far:,.2f}, in the end at most "
+            f"{unit} {money.at_the_end:,.2f}"
+        )
+        if money.hourly is not None:
+            less = f", less than {unit} {money.least:,.2f}" * money.is_too_little
             self.stdout.write(
-                f"cost so far: {unit} {of_money.so_far:,.2f}, in the end at most "
-                f"{unit} {of_money.at_the_end:,.2f}"
+                f"pay for an hour, from consent to the end (median): {unit} "
+                f"{money.hourly:,.2f}{less}"
             )
-            if of_money.hourly is not None:
-                less = f", less than {unit} {of_money.least:,.2f}" * of_money.is_too_little
-                self.stdout.write(
-                    f"pay for an hour, from consent to the end (median): {unit} "
-                    f"{of_money.hourly:,.2f}{less}"
-                )
