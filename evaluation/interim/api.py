@@ -37,7 +37,7 @@ from evaluation.rest.runs import refused_options
 
 NEWEST_RUN = Keyset("interim", ("-run__public_id",))
 TenMoreSerializer = build_serializer(TenMore)
-WorkerRowSerializer = build_serializer(WorkerRow, "raw_leave_one_out")
+WorkerRowSerializer = build_serializer(WorkerRow)
 
 
 class InterimSerializer(serializers.Serializer[Interim]):

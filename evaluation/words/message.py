@@ -98,7 +98,11 @@ def counted(n: int, noun: str) -> str:
 
 def probability(p: float) -> str:
     """Return a probability for a sentence; never 0.000, which none is."""
-    return "p < 0.001" if p < LEAST_P else f"p = {ThresholdNumber(p, SIGNIFICANT):.2g}"
+    if p < LEAST_P:
+        return "p < 0.001"
+    # The page of all words has a name in place of the number.
+    shown = ThresholdNumber(p, SIGNIFICANT) if isinstance(p, int | float) else p
+    return f"p = {shown:.2g}"
 
 
 class _Templates(string.Formatter):

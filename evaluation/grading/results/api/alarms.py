@@ -38,7 +38,7 @@ BecameSerializer = build_serializer(Became, "title")
 CheckSerializer = build_serializer(
     Check, "title", "measured", "why", "result", "result_word", "needed"
 )
-WorkerRowSerializer = build_serializer(WorkerRow, "raw_leave_one_out")
+WorkerRowSerializer = build_serializer(WorkerRow)
 QuestionRowSerializer = build_serializer(QuestionRow)
 ROWS = {"workers": WorkerRowSerializer, "questions": QuestionRowSerializer}
 """The lists of a run's workers and questions."""

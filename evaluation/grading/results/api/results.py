@@ -64,7 +64,7 @@ class QuestionReportSerializer(AboutQuestion):  # type: ignore[misc, valid-type]
     answers = QuestionAnswersSerializer()
 
 
-WorkerRowSerializer = build_serializer(WorkerRow, "raw_leave_one_out")
+WorkerRowSerializer = build_serializer(WorkerRow)
 QuestionRowSerializer = build_serializer(QuestionRow)
 ModelRowSerializer = build_serializer(ModelRow, "why")
 WhatIfSerializer = build_serializer(WhatIf, "why")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -68,6 +68,7 @@ class WorkerRow:
     supported: bool
     n_answers: int
     facts: FactStanding = NO_FACTS
+    sent_properties: ClassVar = ("raw_leave_one_out",)
 
     @property
     def raw_leave_one_out(self) -> float | None:
