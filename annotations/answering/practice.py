@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from annotations.answering.contained_answers import contains_answer
 from annotations.answering.progress import AnswerPage, SurveyProgress
 from annotations.models import Question
 
@@ -36,10 +37,20 @@ def grade_practice(progress: SurveyProgress, page: AnswerPage) -> list[PracticeR
     """Return the feedback on each question of a practice page, in order."""
     texts = dict(progress.submission.responses.values_list("question_id", "text"))
     return [
-        PracticeResult(assignment.question, text, assignment.question.accepts(text))
+        grade_practice_answer(assignment.question, texts.get(assignment.question_id, ""))
         for assignment in page.assignments
-        for text in (texts.get(assignment.question_id, ""),)
     ]
+
+
+def grade_practice_answer(question: Question, text: str) -> PracticeResult:
+    """Return the feedback on one answer.
+
+    A text is right if it contains an accepted answer (`contains_answer`), a choice if it is one.
+    """
+    right = question.accepts(text)
+    if right is False and question.kind != Question.Kind.CHOICE:
+        right = contains_answer(text, question.accepted_texts)
+    return PracticeResult(question, text, right)
 
 
 def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:

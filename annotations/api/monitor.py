@@ -16,6 +16,7 @@ from annotations.answering.monitor import (
     list_least_answered,
     load_collection_status,
 )
+from annotations.answering.rank_notice import MESSAGES, find_rank_notice
 from annotations.models import Collection, Submission
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.renamed_keys import rename_keys
@@ -110,6 +111,12 @@ class StandingSerializer(serializers.Serializer[Any]):
     money = MoneySerializer(allow_null=True, help_text="Null where nobody said what is paid.")
     devices = FromDeviceSerializer(many=True, help_text="Empty where no kind is known.")
     fewest_answers = FewAnswersSerializer(many=True, help_text="At most 15 questions.")
+    rank_notice = serializers.ChoiceField(
+        choices=list(MESSAGES),
+        allow_null=True,
+        help_text="Why no worker can be ranked: few_graded, the version has too few graded "
+        "questions; few_each, each worker is asked too few. Null if workers can be ranked.",
+    )
 
 
 @extend_schema(tags=["question sets"])
@@ -136,4 +143,6 @@ class MonitorViewSet(ApiViewSet):
             **load_collection_status(collection).as_dict(),
         }
         figures["fewest_answers"] = [row.as_dict() for row in list_least_answered(collection)]
+        notice = find_rank_notice(collection)
+        figures["rank_notice"] = None if notice is None else notice.code
         return Response(figures)

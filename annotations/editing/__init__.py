@@ -12,7 +12,7 @@ The pages of the editor, the REST API and the commands all use these.
 """
 
 from annotations.editing.checks import Finding, list_blocking_findings, list_findings
-from annotations.editing.consent import select_consent_template
+from annotations.editing.consent import is_about_data_use, select_consent_template
 from annotations.editing.deletion import Dependents, count_dependents, delete_item
 from annotations.editing.differences import Change, Part, differences
 from annotations.editing.drafts import (
@@ -51,6 +51,7 @@ __all__ = [
     "drop_image",
     "find_free_id",
     "hash_fields",
+    "is_about_data_use",
     "list_blocking_findings",
     "list_findings",
     "load_rows",

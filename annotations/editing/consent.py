@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 ENGLISH: Final = """\
@@ -12,8 +13,8 @@ ENGLISH: Final = """\
 
 ## What you do
 
-You read, and answer questions in your own words. It takes about [number] minutes. You are paid \
-[amount], through the platform that brought you here.
+It takes about [number] minutes. [Pay: how much and by whom, only if the settings of the \
+collection name no pay.]
 
 ## What we collect
 
@@ -33,22 +34,19 @@ People and programs compare the answers with each other to find out which answer
 answers may be shown and published without your participant id. They are kept until [date].
 
 No program uses the numbers of how you write for a grade, for your pay or for anything else. We \
-may look at them, for example where answers look copied. If you use assistive technology, such as \
-a screen reader or dictation, or do not want these numbers to be taken, tick the box for it below; \
-nothing else changes for you. On the page “What is my data used for?” you can see them, and have \
-them deleted at any time.
+may look at them, for example where answers look copied. If you use \
+assistive technology or do not want these numbers, tick the box for it below. On the page “What is \
+my data used for?” you can see them, and have them deleted at any time.
 
-We look at how many people answer from which kind of device. A further box is for you to say that \
-you use assistive technology, if you want to. Both serve to see whether a rule for pay, or \
-rejected work, turns out worse for some people; of assistive technology we are told nothing about \
-you alone.
+We look at how many people answer from which kind of device, to see whether a rule for pay, or \
+rejected work, turns out worse for some people.
 
 ## Your choice
 
 Taking part is voluntary. You can stop at any time, and withdraw your answers by the link at the \
 end or by writing to [address]. Answers that were published cannot be taken back.
 
-By going on you agree that your answers are used in this way, and that you are at least 18.
+You must be at least 18.
 """
 
 GERMAN: Final = """\
@@ -58,8 +56,8 @@ GERMAN: Final = """\
 
 ## Was Sie tun
 
-Sie lesen und beantworten Fragen in Ihren eigenen Worten. Das dauert etwa [Zahl] Minuten. Sie \
-bekommen [Betrag], über die Plattform, die Sie hierher gebracht hat.
+Das dauert etwa [Zahl] Minuten. [Bezahlung: wie viel und von wem, nur wenn die Einstellungen der \
+Erhebung keine nennen.]
 
 ## Was wir erheben
 
@@ -83,14 +81,12 @@ werden. Sie werden bis [Datum] aufbewahrt.
 
 Kein Programm benutzt die Zahlen darüber, wie Sie schreiben, für eine Note, für Ihre Bezahlung \
 oder für etwas anderes. Wir sehen sie uns vielleicht an, zum Beispiel wo Antworten abgeschrieben \
-wirken. Wenn Sie Hilfsmittel wie einen Bildschirmleser oder Diktat benutzen oder diese Zahlen \
-nicht möchten, kreuzen Sie unten das Kästchen dafür an; sonst ändert sich für Sie nichts. Auf der \
-Seite „Wofür werden meine Daten verwendet?“ können Sie sie sehen und jederzeit löschen lassen.
+wirken. Wenn Sie Hilfsmittel benutzen oder diese Zahlen nicht möchten, kreuzen Sie unten das \
+Kästchen dafür an. Auf der Seite „Wofür werden meine Daten verwendet?“ \
+können Sie sie sehen und jederzeit löschen lassen.
 
-Wir sehen uns an, wie viele Menschen mit welcher Art von Gerät antworten. In einem weiteren \
-Kästchen können Sie angeben, dass Sie Hilfsmittel benutzen, wenn Sie möchten. Beides dient dazu \
-zu sehen, ob eine Regel für die Bezahlung oder abgelehnte Arbeit manche Menschen schlechter \
-stellt; über Hilfsmittel erfahren wir von Ihnen allein nichts.
+Wir sehen uns an, wie viele Menschen mit welcher Art von Gerät antworten, um zu sehen, ob eine \
+Regel für die Bezahlung oder abgelehnte Arbeit manche Menschen schlechter stellt.
 
 ## Ihre Entscheidung
 
@@ -98,8 +94,7 @@ Die Teilnahme ist freiwillig. Sie können jederzeit aufhören und Ihre Antworten
 den Link am Ende oder indem Sie an [Adresse] schreiben. Veröffentlichte Antworten können nicht \
 zurückgenommen werden.
 
-Wenn Sie weitergehen, stimmen Sie zu, dass Ihre Antworten so verwendet werden, und bestätigen, \
-dass Sie mindestens 18 Jahre alt sind.
+Sie müssen mindestens 18 Jahre alt sein.
 """
 
 ARABIC: Final = """\
@@ -109,8 +104,7 @@ ARABIC: Final = """\
 
 ## ما الذي تفعله
 
-تقرأ وتجيب عن أسئلة بكلماتك أنت. يستغرق ذلك نحو [عدد] دقيقة. تحصل على [المبلغ] عبر المنصة التي \
-جئت منها.
+يستغرق ذلك نحو [عدد] دقيقة. [الأجر: كم هو ومن يدفعه، فقط إذا لم تذكره إعدادات جمع الإجابات.]
 
 ## ما الذي نجمعه
 
@@ -128,23 +122,44 @@ ARABIC: Final = """\
 المشاركة. تُحفظ حتى [التاريخ].
 
 لا يستعمل أي برنامج أرقام طريقة كتابتك لتقدير درجة ولا لأجرك ولا لأي شيء آخر. قد ننظر فيها، مثلًا \
-حيث تبدو الإجابات منسوخة. إذا كنت تستعمل تقنية مساعِدة مثل قارئ الشاشة أو الإملاء الصوتي، أو لا \
-تريد أخذ هذه الأرقام، فضع علامة في المربع المخصص لذلك أدناه؛ ولا يتغير شيء آخر بالنسبة إليك. في \
-صفحة «فيمَ تُستخدم بياناتي؟» يمكنك أن تراها وأن تطلب حذفها في أي وقت.
+حيث تبدو الإجابات منسوخة. إذا كنت تستعمل تقنية مساعِدة أو لا تريد هذه الأرقام، فضع علامة في \
+المربع المخصص لذلك أدناه. في صفحة «فيمَ تُستخدم بياناتي؟» يمكنك أن تراها وأن \
+تطلب حذفها في أي وقت.
 
-ننظر في عدد من يجيبون من كل نوع من الأجهزة. وفي مربع آخر يمكنك أن تذكر، إن أردت، أنك تستعمل تقنية \
-مساعِدة. والغرض من الأمرين أن نرى هل تكون قاعدة للأجر، أو رفض العمل، أسوأ على بعض الناس؛ ولا \
-نُخبَر عن التقنية المساعِدة بشيء عنك وحدك.
+ننظر في عدد من يجيبون من كل نوع من الأجهزة، لنرى هل تكون قاعدة للأجر، أو رفض العمل، أسوأ على بعض \
+الناس.
 
 ## القرار لك
 
 المشاركة طوعية. يمكنك التوقف في أي وقت، وسحب إجاباتك بالرابط الموجود في آخر الصفحة أو بالكتابة إلى \
 [العنوان]. لا يمكن سحب إجابات نُشرت.
 
-بمتابعتك توافق على استعمال إجاباتك بهذه الطريقة، وتؤكد أن عمرك 18 عامًا على الأقل.
+يجب أن يكون عمرك 18 عامًا على الأقل.
 """
 
 TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a template says about the use of data: its headings, and what is collected in bold.
+
+    `counted` is what is collected only if the collection counts how answers are written.
+    """
+
+    headings: tuple[str, ...]
+    collected: tuple[str, ...]
+    counted: str
+
+    @classmethod
+    def of(cls, template: str) -> Parts:
+        """Return the parts of a template."""
+        headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
+        collected = re.findall(r"\*\*(.+?)\*\*", template)
+        return cls(tuple(headings[2:]), tuple(collected), collected[2])
+
+
+PARTS: Final = tuple(map(Parts.of, TEMPLATES.values()))
 
 PASTING: Final = re.compile(
     r"\bpast(e|ing)|ein(ge|zu)?füg|لصق|\bcoll(er|é|ag|ez)|\bpeg(ar|ad|a|ue)|incoll|\bcol(ar|ad|ag)"
@@ -161,6 +176,22 @@ def select_consent_template(language: str) -> str:
     Its gaps are in square brackets; the checks list them.
     """
     return TEMPLATES.get(language.lower().partition("-")[0], ENGLISH)
+
+
+def is_about_data_use(text: str, is_counting: bool) -> bool:
+    """Return whether a consent text has all parts of a template that are about the use of data.
+
+    These are the headings after the first two, and what is collected (in bold); what is counted
+    only if something is (`is_counting`). The consent page then does not say it once more.
+    """
+    plain = " ".join(text.split())
+    return any(all(part in plain for part in _list_parts(one, is_counting)) for one in PARTS)
+
+
+def _list_parts(parts: Parts, is_counting: bool) -> list[str]:
+    """Return the parts that a text needs."""
+    needed = [*parts.headings, *parts.collected]
+    return needed if is_counting else [part for part in needed if part != parts.counted]
 
 
 def has_signals_notice(text: str) -> bool:

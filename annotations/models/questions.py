@@ -212,16 +212,21 @@ class Question(Item):
         """Return an answer as it is shown: the label of a choice, any other text unchanged."""
         return dict(self.labelled_choices).get(answer, answer)
 
+    @property
+    def accepted_texts(self) -> list[str]:
+        """The accepted answers, each way of writing one by itself."""
+        return [
+            str(text)
+            for entry in self.accepted_answers
+            for text in (entry if isinstance(entry, list) else [entry])
+        ]
+
     def accepts(self, answer: str) -> bool | None:
         """Return whether an answer is an accepted one; None if no accepted answers are known.
 
         Ignores case, extra spaces and the composition of characters.
         """
-        accepted = [
-            text
-            for entry in self.accepted_answers
-            for text in (entry if isinstance(entry, list) else [entry])
-        ]
+        accepted = self.accepted_texts
         return normalize_text(answer) in map(normalize_text, accepted) if accepted else None
 
     def copy_unsaved(self, version: QuestionSetVersion) -> Question:

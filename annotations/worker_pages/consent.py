@@ -25,6 +25,7 @@ from annotations.answering.places import (
     reserve,
 )
 from annotations.answering.wording import wording
+from annotations.editing import is_about_data_use
 from annotations.languages import own_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
@@ -188,8 +189,10 @@ def build_consent_context(collection: Collection) -> dict[str, Any]:
     version = collection.version
     graded = version.questions.filter(GRADED)
     each, n = compute_questions_per_worker(collection), graded.count()
+    before = wording.load_intro(version, version.shown_in)
     return {
-        "before": wording.load_intro(version, version.shown_in),
+        "before": before,
+        "consent_has_data_use": is_about_data_use(before.consent.text, collection.signals),
         "n_questions": n if each is None else min(each, n),
         "has_passages": graded.filter(passage__isnull=False).exists(),
         "has_practice": version.questions.filter(role="practice").exists(),

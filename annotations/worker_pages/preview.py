@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.answering.finishing import resolve_max_characters
 from annotations.answering.languages import find_language
-from annotations.answering.practice import PracticeResult
+from annotations.answering.practice import grade_practice_answer
 from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT
 from annotations.answering.wording import wording
 from annotations.languages import name_of, own_name
@@ -322,9 +322,10 @@ def _build_page_context(
     results = []
     if preview_page.kind == FEEDBACK:
         results = [
-            PracticeResult(row.question, text, row.question.accepts(text))
+            grade_practice_answer(
+                row.question, request.POST.get(f"{ANSWER}{row.question.public_id}", "")
+            )
             for row in page.assignments
-            for text in (request.POST.get(f"{ANSWER}{row.question.public_id}", ""),)
         ]
     return {
         "page": page,

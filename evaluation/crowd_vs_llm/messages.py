@@ -20,6 +20,11 @@ PANELS: Mapping[str, Sentence] = {
     "panels.ranks_change": "Measured by what models agree on, the models come in another order "
     "than by what people agree on: {swapped} of {pairs:pair} of models change places (rank "
     "correlation {spearman:.2f}; 1 is the same order).",
+    "panels.ranks_change_beyond_chance": "Measured by what models agree on, the models come in "
+    "another order than by what people agree on: {certain} of {pairs:pair} of models change places "
+    "beyond chance.",
+    "panels.ranks_within_chance": "Both measures order the models alike as far as these questions "
+    "show: {swapped} of {pairs:pair} of models change places, none beyond chance.",
     "panels.joint": "Where people and models vote together, the models have {share:.0%} of the "
     "votes, and the result is like that of the people alone by {cosine:.2f} (1 says the same).",
     "panels.nobody_flagged": "No worker answers so like one of the models that an alarm says so.",

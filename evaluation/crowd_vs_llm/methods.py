@@ -102,6 +102,7 @@ class PanelPair:
     spearman_models, kendall_models : rank correlations (rho, tau-b) of the mean scores of
         `n_models` models under both panels; None where undefined.
     swapped : number of pairs of models that the panels order differently.
+    swapped_beyond_chance : those of them whose difference is beyond chance under both panels.
     spearman_people : rank correlation of the mean scores of `n_people` workers.
     """
 
@@ -111,6 +112,7 @@ class PanelPair:
     spearman_models: float | None
     kendall_models: float | None
     swapped: int
+    swapped_beyond_chance: int
     n_models: int
     spearman_people: float | None
     n_people: int
@@ -159,6 +161,9 @@ def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
         spearman_models=spearman(a, b),
         kendall_models=_compute_kendall(a, b),
         swapped=_count_swapped_pairs(a, b),
+        swapped_beyond_chance=_count_certain_swaps(
+            first.scores[n_people:][models], second.scores[n_people:][models]
+        ),
         n_models=int(models.sum()),
         spearman_people=spearman(first_means[:n_people][people], second_means[:n_people][people]),
         n_people=int(people.sum()),
@@ -310,3 +315,27 @@ def _count_swapped_pairs(a: Floats, b: Floats) -> int:
     # Each pair occurs twice in the matrix.
     signs = np.sign(a[:, None] - a) * np.sign(b[:, None] - b)
     return int(np.count_nonzero(signs < 0) // 2)
+
+
+def _count_certain_swaps(a: Floats, b: Floats) -> int:
+    """Return how many pairs of models two panels order differently, each beyond chance.
+
+    Parameters
+    ----------
+    a, b : (L, Q) scores under the panels. A difference is beyond chance if its closed-form 95%
+        interval over the questions that both models answered does not contain 0.
+    """
+    return int(np.count_nonzero(_find_certain_orders(a) * _find_certain_orders(b) < 0) // 2)
+
+
+def _find_certain_orders(scores: Floats) -> Floats:
+    """Return (L, L) 1 where a model is better beyond chance than another, -1 where worse, or 0."""
+    differences = scores[:, None, :] - scores[None, :, :]
+    known = ~np.isnan(differences)
+    n = known.sum(axis=2)
+    safe = np.maximum(n, 2)
+    mean = np.where(known, differences, 0.0).sum(axis=2) / safe
+    deviations = np.where(known, differences - mean[:, :, None], 0.0)
+    error = np.sqrt((deviations**2).sum(axis=2) / (safe - 1) / safe)
+    is_certain = (n >= 2) & (np.abs(mean) > stats.t.ppf(0.975, safe - 1) * error)
+    return np.asarray(np.where(is_certain, np.sign(mean), 0.0))

@@ -116,6 +116,8 @@ COLUMNS: Mapping[str, str] = {
     "raw_high": "upper end of the 95% interval of raw",
     "leave_one_out": "raw score: the worker's mean similarity to the consensus of the others; "
     "compare runs by this",
+    "raw_leave_one_out": "the same as leave_one_out: the raw score, by which limits on the pages "
+    "of pay, bonuses and invitations are set",
     "weight": "how much say the worker has",
     "support": "whether there are answers enough for a rank",
     "dispersion": "how far answers differ, 0 for none",

@@ -9,12 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.words.threshold_number import ThresholdNumber
+
 # A sentence of somebody else: of a file that was read, or of a run older than codes.
 SENTENCE = "sentence"
 # Nouns that have another plural than an s at their end.
 MANY = {"person": "people", "reply": "replies"}
 # Smaller ones say no more about a difference, only about the number of questions.
 LEAST_P = 0.001
+# Below it a difference counts as beyond chance.
+SIGNIFICANT = 0.05
 # So begins a message that is stored as text.
 TEXT = '{"code": '
 # By these words of theirs the warnings of older runs are known.
@@ -94,7 +98,11 @@ def counted(n: int, noun: str) -> str:
 
 def probability(p: float) -> str:
     """Return a probability for a sentence; never 0.000, which none is."""
-    return "p < 0.001" if p < LEAST_P else f"p = {p:.2g}"
+    if p < LEAST_P:
+        return "p < 0.001"
+    # The page of all words has a name in place of the number.
+    shown = ThresholdNumber(p, SIGNIFICANT) if isinstance(p, int | float) else p
+    return f"p = {shown:.2g}"
 
 
 class _Templates(string.Formatter):

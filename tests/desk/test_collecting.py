@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.ledger.decisions import decide
-from annotations.models import Admission, Collection, Submission
+from annotations.models import Admission, Collection, Question, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
 from tests.annotations.answering.test_monitor import crowd
@@ -251,3 +251,22 @@ def test_what_is_in_the_cost_and_what_is_not_stands_beside_it(rana, tides):
     notes = dict(re.findall(r'data-cost-note="(\w+)">([^<]*)<', said))
     assert list(notes) == ["bonuses", "withdrawn", "rejected"]
     assert numbers_in(notes["rejected"]) == ["1"]
+
+
+@pytest.mark.parametrize(("name", "n"), [("collecting-settings", 1), ("collecting-live", 1)])
+def test_settings_and_monitor_show_that_nobody_can_be_ranked(rana, tides, name, n):
+    Question.objects.filter(external_id="cable1").delete()
+    assert (
+        'data-state="few_graded"'
+        in rana.get(address(tides, "collecting-settings")).content.decode()
+    )
+    publish(rana, tides, places=2, protocol="open")
+    page = rana.get(address(tides, name)).content.decode()
+    assert page.count('data-state="few_graded"') == n
+
+
+def test_settings_and_monitor_show_nothing_where_workers_can_be_ranked(rana, tides):
+    publish(rana, tides, places=2, protocol="open")
+    for name in ("collecting-settings", "collecting"):
+        page = rana.get(address(tides, name)).content.decode()
+        assert 'data-state="few_' not in page

@@ -1,7 +1,6 @@
 """A worker has one decision: triage and “Pay people” show, download and take back the same one."""
 
 import threading
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -262,16 +261,6 @@ def test_of_two_who_decide_at_once_on_both_pages_one_is_kept():
     # The same decision once more changes nothing and is no conflict.
     assert sorted(told) == [*["kept"] * 3, *["refused"] * 3]
     assert Decision.objects.count() == WorkerVerdict.objects.count() == 1
-
-
-def test_the_times_of_a_survey_are_shown_once(run, client):
-    assert "data-survey" not in client.get(triage(run, "w001")).content.decode()
-    begin = datetime(2026, 11, 2, 12, 17, 50, tzinfo=UTC)
-    Submission.objects.filter(worker__external_id="w001").update(
-        started_at=begin, submitted_at=begin + timedelta(seconds=1076)
-    )
-    page = client.get(triage(run, "w001")).content.decode()
-    assert page.count("2 Nov 2026, 12:17:50") == page.count("data-survey") == 1
 
 
 def test_pay_people_begins_with_what_needs_a_look(run, client):

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from annotations.answering import collecting as rules
 from annotations.answering import links, monitor, stages
 from annotations.answering.languages import describe_interface_language
+from annotations.answering.rank_notice import find_rank_notice
 from annotations.desk.collecting.forms import IdsForm, PlacesForm
 from annotations.models import Collection, QuestionSet, Submission, rights
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
@@ -99,6 +100,7 @@ def build_live_context(request: HttpRequest, collection: Collection) -> dict[str
         submission.where = stages.describe_stage(submission)
         submission.seen = _format_age(submission.last_seen_at, checked_at)
     more = now.left[MAX_STAGES_SHOWN:]
+    n_questions = monitor.count_question_answers(collection).order_by().count()
     return {
         "collection": collection,
         "now": now,
@@ -107,7 +109,8 @@ def build_live_context(request: HttpRequest, collection: Collection) -> dict[str
         "left": now.left[:MAX_STAGES_SHOWN],
         "left_elsewhere": sum(stage.people for stage in more),
         "questions": monitor.list_least_answered(collection),
-        "n_questions": monitor.count_question_answers(collection).order_by().count(),
+        "n_questions": n_questions,
+        "rank_notice": find_rank_notice(collection, n_questions),
         "page": page,
     }
 

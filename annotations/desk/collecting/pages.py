@@ -18,6 +18,7 @@ from annotations.answering import collecting as rules
 from annotations.answering import links, monitor, waves
 from annotations.answering.errors import SettingsError
 from annotations.answering.languages import describe_interface_language
+from annotations.answering.rank_notice import find_rank_notice
 from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
 from annotations.desk.collecting.monitor_page import build_page_context, show_collection
 from annotations.exchange.writing.formats import csv_chunks
@@ -57,6 +58,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "is_new": is_new,
         "version": collection.version,
         "frame": describe_interface_language(collection.version),
+        "rank_notice": find_rank_notice(collection),
     }
     return TemplateResponse(
         request,

@@ -102,7 +102,7 @@ class PassageForm(EditorForm):
     watched = ("title", "text", "format", "image_id", "image_alt", "language", "external_id")
 
     picture = forms.FileField(
-        label="Image",
+        label="Image file",
         required=False,
         help_text="PNG, JPEG or WebP, at most 8 MB. It is made smaller, and notes of the camera "
         "(such as the place) are left out.",
@@ -187,8 +187,11 @@ class QuestionForm(EditorForm):
         required=False,
         max_length=MAX_LIST_LENGTH,
         widget=forms.Textarea,
-        help_text=f"A line each; ways to write the same on one line, with{SEPARATOR}between them. "
-        "Never shown before an answer.",
+        help_text="Needed for attention checks and gold questions. A line each; ways to write the "
+        f"same on one line, with{SEPARATOR}between them. Never shown before an answer. Practice "
+        "with a text: an answer is right if it contains one of these as whole words and does not "
+        "negate it (“not yellow”). Attention checks: the whole answer must be one of these. "
+        "Capitals and extra spaces do not matter.",
     )
 
     class Meta:
@@ -247,6 +250,8 @@ class QuestionForm(EditorForm):
         _limit(self.fields["text"], LONGEST_QUESTION)
         _limit(self.fields["feedback"], LONGEST_TEXT)
         self.fields["feedback"].widget.attrs["data-formatted"] = ""
+        # Neither "(optional)" nor required: a right answer is needed in some roles only.
+        self.fields["accepted_text"].depends_on_role = True  # type: ignore[attr-defined]
         role, kind = self.fields["role"], self.fields["kind"]
         assert isinstance(role, forms.ChoiceField)
         assert isinstance(kind, forms.ChoiceField)

@@ -56,6 +56,14 @@ def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return _render_page(request, question_set, saved, "Before the first question", editor_url)
 
 
+NEW = {
+    "practice": "New practice question",
+    "attention": "New attention check",
+    "gold": "New gold question",
+}
+"""Titles of the form of a new question, by its role."""
+
+
 def edit_passage(
     request: HttpRequest, set_id: UUID, passage_id: UUID | None = None
 ) -> HttpResponse:
@@ -96,7 +104,7 @@ def edit_question(
             role = request.GET.get("role", "")
             form.initial["role"] = role if role in Question.Role.values else Question.Role.GRADED
         saved = saving.SaveResult(form)
-    title = "Question" if old else "New question"
+    title = "Question" if old else NEW.get(str(saved.form["role"].value()), "New question")
     return _render_page(request, question_set, saved, title, _build_editor_url(question_set), old)
 
 

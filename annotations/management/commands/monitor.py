@@ -7,11 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotations.answering.money import Money
 from annotations.answering.monitor import (
     find_newest_collection,
     list_least_answered,
     load_collection_status,
 )
+from annotations.answering.rank_notice import find_rank_notice
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Submission
 
@@ -36,14 +38,17 @@ class Command(SetCommand):
         collection = find_newest_collection(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
-        now = load_collection_status(collection)
+        now, notice = load_collection_status(collection), find_rank_notice(collection)
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
             short_of = [row.as_dict() for row in list_least_answered(collection)]
             told = {**facts, **now.as_dict(), "fewest_answers": short_of}
+            told["rank_notice"] = None if notice is None else notice.code
             self.stdout.write(json.dumps(told, ensure_ascii=False))
             return
         self.stdout.write(f"{collection.version}: {now.state}")
+        if notice is not None:
+            self.stdout.write(notice.words)
         self.stdout.write(f"places: {now.taken:,} of {now.places:,} taken, {now.free:,} free")
         for state, n in now.states.items():
             self.stdout.write(f"{LABELS[state].lower()}: {n:,}")
@@ -66,14 +71,18 @@ class Command(SetCommand):
                 f"{of_device.submitted:,} handed in"
             )
         if now.money is not None:
-            of_money, unit = now.money, now.money.currency
+            self._write_money(now.money)
+
+    def _write_money(self, money: Money) -> None:
+        """Print costs, and what an hour pays."""
+        unit = money.currency
+        self.stdout.write(
+            f"cost so far: {unit} {money.so_far:,.2f}, in the end at most "
+            f"{unit} {money.at_the_end:,.2f}"
+        )
+        if money.hourly is not None:
+            less = f", less than {unit} {money.least:,.2f}" * money.is_too_little
             self.stdout.write(
-                f"cost so far: {unit} {of_money.so_far:,.2f}, in the end at most "
-                f"{unit} {of_money.at_the_end:,.2f}"
+                f"pay for an hour, from consent to the end (median): {unit} "
+                f"{money.hourly:,.2f}{less}"
             )
-            if of_money.hourly is not None:
-                less = f", less than {unit} {of_money.least:,.2f}" * of_money.is_too_little
-                self.stdout.write(
-                    f"pay for an hour, from consent to the end (median): {unit} "
-                    f"{of_money.hourly:,.2f}{less}"
-                )

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering import collecting, links
 from annotations.answering.errors import SettingsError
+from annotations.answering.rank_notice import find_rank_notice
 from annotations.answering.sentences import PUBLISHING
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Collection
@@ -114,6 +115,8 @@ class Command(SetCommand):
             f"{places}, {answers}, {collection.get_protocol_display()}; "
             f"workers are known by {collection.worker_parameter}; it is {collection.state}"
         )
+        if notice := find_rank_notice(collection):
+            self.stdout.write(notice.words)
         self.stdout.write(links.build_link(collection))
 
 

@@ -41,14 +41,16 @@ def build_serializer(
     without : names of fields not to send.
 
     A field that may be None is nullable; a dataclass in a field gets its own serializer. The
-    attribute `renamed_keys` of the report names fields that have another key in JSON now.
+    attribute `renamed_keys` of the report names fields that have another key in JSON now,
+    `sent_properties` names properties that are sent wherever the report is, after its fields.
     Raises TypeError for a type that has no JSON form.
     """
     hints = get_type_hints(report)
     fields = {
         name: _build_field(hints[name]) for name in _list_field_names(report) if name not in without
     }
-    fields |= {name: _build_field(_get_return_type(getattr(report, name))) for name in properties}
+    sent: Sequence[str] = (*getattr(report, "sent_properties", ()), *properties)
+    fields |= {name: _build_field(_get_return_type(getattr(report, name))) for name in sent}
     # The schema shows the first docstring line of the dataclass, so it must make sense alone.
     description = (report.__doc__ or "").strip().splitlines()[0]
     name = f"Result{report.__name__}Serializer"

@@ -208,6 +208,7 @@ class PanelComparison:
             models=pair.n_models,
             spearman_people=pair.spearman_people,
             people=pair.n_people,
+            swapped_beyond_chance=pair.swapped_beyond_chance,
         )
 
     def _rank_models(self) -> list[Standing]:

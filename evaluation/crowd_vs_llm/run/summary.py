@@ -47,6 +47,8 @@ class Distance:
     cosine, low, high : mean cosine of these exemplary answers, with its 95% bootstrap interval.
     median, least : median and lowest cosine.
     swapped : number of pairs of models that the panels order differently.
+    swapped_beyond_chance : those of them whose difference is beyond chance under both panels; None
+        in older runs.
     models, people : number of models and of workers in the rank correlations.
     """
 
@@ -64,6 +66,7 @@ class Distance:
     models: int
     spearman_people: float | None
     people: int
+    swapped_beyond_chance: int | None = None
 
     @property
     def model_pairs(self) -> int:
@@ -152,13 +155,7 @@ class PanelsSummary(RunSummary):
             else:
                 messages.append(Message("panels.distance", values))
         if people_and_models is not None and people_and_models.spearman_models is not None:
-            code = "ranks_change" if people_and_models.swapped else "ranks_stay"
-            ranks = {
-                "spearman": people_and_models.spearman_models,
-                "swapped": people_and_models.swapped,
-                "pairs": people_and_models.model_pairs,
-            }
-            messages.append(Message(f"panels.{code}", ranks))
+            messages.append(_describe_order(people_and_models))
         joint, moved = self.find_panel(BOTH), self.find_distance(PEOPLE, BOTH)
         if joint is not None and moved is not None and moved.cosine is not None:
             values = {"share": joint.model_share or 0.0, "cosine": moved.cosine}
@@ -200,3 +197,20 @@ class PanelsSummary(RunSummary):
         if self.models < 3:
             cautions.append(Message("panels.few_models", {"models": self.models}))
         return cautions
+
+
+def _describe_order(distance: Distance) -> Message:
+    """Return whether two panels order the models alike, by the differences beyond chance."""
+    values = {
+        "spearman": distance.spearman_models,
+        "swapped": distance.swapped,
+        "pairs": distance.model_pairs,
+    }
+    certain = distance.swapped_beyond_chance
+    if not distance.swapped:
+        return Message("panels.ranks_stay", values)
+    if certain is None:
+        return Message("panels.ranks_change", values)
+    if certain:
+        return Message("panels.ranks_change_beyond_chance", values | {"certain": certain})
+    return Message("panels.ranks_within_chance", values)

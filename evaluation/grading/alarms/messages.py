@@ -12,6 +12,7 @@ from typing import Any
 from evaluation.grading.methods.check_results import Result, needed
 from evaluation.words.message import Sentence, counted
 from evaluation.words.reasons import why_not_checked
+from evaluation.words.threshold_number import ThresholdNumber
 
 
 def _alike(of: Mapping[str, Any]) -> str:
@@ -255,7 +256,7 @@ def measured(case: str, statistic: float | None, threshold: float | None) -> str
     """Return a statistic against its threshold; "" without a number."""
     if statistic is None or threshold is None or case not in MEASURED:
         return ""
-    return MEASURED[case](statistic, threshold)
+    return MEASURED[case](ThresholdNumber(statistic, threshold), threshold)
 
 
 RESULTS: Mapping[Result, str] = {

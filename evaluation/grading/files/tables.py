@@ -24,7 +24,15 @@ from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.summary import alarm_cells, summary
 from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
 from evaluation.grading.run.grading import Grading
-from evaluation.grading.run.results import AnswerRow, ModelAnswerRow, ModelRow, Results, WorkerRow
+from evaluation.grading.run.results import (
+    NO_ANSWERS,
+    AnswerRow,
+    ModelAnswerRow,
+    ModelRow,
+    Results,
+    WorkerRow,
+    left_out_means,
+)
 from evaluation.methods.grams import Vectors, dense
 
 # Numbers written at once.
@@ -66,6 +74,8 @@ FILES = (
     "summary.json",
 )
 
+RAW_LEAVE_ONE_OUT = "raw_leave_one_out"
+"""Last column of workers.csv: the raw score, by which people are paid and invited."""
 REMEDIES = "remedies.csv"
 ANCHORS = "anchors.csv"
 
@@ -91,6 +101,18 @@ def _with_group(
         yield (*row, groups.get(row[0]))
 
 
+def _with_raw_score(
+    rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: Undefined
+) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of workers with the raw score of each; `undefined` gets the reasons."""
+    n_answers = WorkerRow._fields.index("n_answers")
+    for row in rows:
+        if row[0] not in means:
+            reason = "no_shared_question" if row[n_answers] else NO_ANSWERS
+            undefined.note("workers.csv", RAW_LEAVE_ONE_OUT, row[0], reason)
+        yield (*row, means.get(row[0]))
+
+
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write every file of a graded file of answers; without models their tables have no rows."""
     grading = graded.grading
@@ -101,6 +123,9 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     if groups := results.groups():
         header = (*header, "group")
         workers = _with_group(workers, groups, undefined)
+    means = left_out_means(grading.graded.aqer, grading.given.answered.workers)
+    header = (*header, RAW_LEAVE_ONE_OUT)
+    workers = _with_raw_score(workers, means, undefined)
     folder.write_csv("workers.csv", header, workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))

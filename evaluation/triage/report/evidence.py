@@ -5,7 +5,6 @@ Also who of two workers answered first, because only the later one can have copi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -32,53 +31,14 @@ from evaluation.grading.alarms.report.marks import NamingAlarm
 from evaluation.grading.alarms.run.copied_texts import SAME, likeness, sequences
 from evaluation.models import Alarm, AnswerScore, ExemplaryAnswer, LLMAnswerScore, LLMResponse, Run
 from evaluation.texts.aligned import AlignedPart, aligned
+from evaluation.triage.report.times import (
+    AnswerTimes,
+    Order,
+    compare_times,
+    find_survey_times,
+    summarize_orders,
+)
 from evaluation.words.message import Message
-
-Order = Literal["unknown", "before", "earlier", "after", "later", "together"]
-
-
-@dataclass(frozen=True)
-class AnswerTimes:
-    """When an answer was begun and sent, and the time on task; None where not recorded."""
-
-    started: datetime | None
-    submitted: datetime | None
-    seconds: float | None = None
-
-
-def compare_times(mine: AnswerTimes, other: AnswerTimes) -> Order:
-    """Return how an answer stands in time to another one.
-
-    "before" or "after" : one was sent before the other was begun.
-    "together" : both were being written at once, or were sent in the same moment.
-    "earlier" or "later" : order of sending, if the start of the second one is unknown.
-    "unknown" : a time of sending is missing.
-    """
-    if mine.submitted is None or other.submitted is None:
-        return "unknown"
-    if mine.submitted == other.submitted:
-        return "together"
-    # Sending order alone does not tell who copied: the later writer may have begun long before the
-    # other one sent.
-    if mine.submitted < other.submitted:
-        if other.started is None:
-            return "earlier"
-        return "before" if mine.submitted <= other.started else "together"
-    if mine.started is None:
-        return "later"
-    return "after" if other.submitted <= mine.started else "together"
-
-
-def summarize_orders(me: str, other: str, orders: Iterable[Order]) -> Message:
-    """Return the message that says which of two workers could have copied from the other.
-
-    `orders` has one value for each question that both answered.
-    """
-    n_by_order = Counter(orders)
-    names: tuple[Order, ...] = ("before", "earlier", "after", "later", "together", "unknown")
-    counts: dict[str, int] = {name: n_by_order[name] for name in names}
-    return Message("triage.times", {"me": me, "other": other, "n": n_by_order.total(), **counts})
-
 
 # Members of a group of copiers to read, questions to compare them on, and partners to offer.
 MAX_MEMBERS, MAX_QUESTIONS, MAX_PARTNERS = 60, 40, 6
@@ -307,6 +267,7 @@ class Comparison:
     times : message that says who could have copied from whom; None beside models and the best
         response.
     has_times : whether any answer of the worker has a time of sending.
+    survey, partner_survey : times of the whole survey, if all answers have the same.
     """
 
     partner: Partner
@@ -317,6 +278,8 @@ class Comparison:
     said: Message | None
     times: Message | None
     has_times: bool
+    survey: AnswerTimes | None = None
+    partner_survey: AnswerTimes | None = None
 
 
 @dataclass(frozen=True)
@@ -373,6 +336,10 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
         if is_worker and orders
         else None,
         has_times=any(answer.when.submitted for answer in own.values()),
+        survey=find_survey_times(answer.when for answer in own.values()),
+        partner_survey=find_survey_times(answer.when for answer in partner_answers.values())
+        if is_worker
+        else None,
     )
 
 

@@ -35,7 +35,6 @@ from evaluation.reports.verdicts import (
 from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
 from evaluation.triage.report.evidence import (
     Partner,
-    Side,
     compare_answers,
     find_partner,
     find_partners,
@@ -219,8 +218,6 @@ def _render_page(
         # A partner chosen by id need not be among those offered.
         "partners": partners if partner in partners else [*partners, partner],
         "comparison": comparison,
-        "survey": _find_survey_times([pair.left for pair in comparison.pairs]),
-        "other_survey": _find_survey_times([pair.right for pair in comparison.pairs if pair.right]),
         "contradictions": contradictions_of(run, "worker", worker),
         "signals": signals_of(run, [worker], in_full=True).get(worker),
         "mine": own_last if own_last is not None and own_last.worker != worker else None,
@@ -272,18 +269,6 @@ def _choose_partner(
     if partner is None:
         raise Http404("there is nobody of the kind to compare with")
     return partner
-
-
-def _find_survey_times(sides: list[Side]) -> Side | None:
-    """Return an answer whose times are those of the whole survey; None without any.
-
-    Files often have times of the survey only. All answers then have the same, and the page shows
-    them once.
-    """
-    times = {(side.started, side.submitted, side.seconds) for side in sides}
-    if len(sides) < 2 or len(times) > 1 or sides[0].submitted is None:
-        return None
-    return sides[0]
 
 
 def _build_initial(verdict: Decided | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from evaluation.methods.inference.resampled import Estimated
 from evaluation.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
 from evaluation.words.message import Message
+from evaluation.words.threshold_number import ThresholdNumber
 
 Level = Literal["bad", "care", "unknown", "good"]
 # Checks of which more data of the same kind would not make a result.
@@ -169,7 +170,7 @@ def of_stability(agreement: float | None) -> Fact:
     """Judge the median rank correlation of the draws with the run."""
     if agreement is None:
         return Fact("stability", "unknown", "no_draws")
-    values = {"agreement": agreement}
+    values = {"agreement": ThresholdNumber(agreement, STEADY, STABLE)}
     if agreement >= STEADY:
         return Fact("stability", "good", "steady", values)
     return Fact("stability", "care" if agreement >= STABLE else "bad", "unsteady", values)
@@ -263,12 +264,12 @@ def of_experts(
     correlation = agreement.value
     values = {
         "count": agreement.n,
-        "correlation": correlation,
-        "low": agreement.low,
+        "correlation": _beside(correlation, AGREES, DISAGREES),
+        "low": _beside(agreement.low, DISAGREES),
         "high": agreement.high,
         "fewest": FEWEST_JUDGED,
         "experts": experts,
-        "kappa": kappa,
+        "kappa": _beside(kappa, APART),
         "apart": kappa is not None and kappa < APART,
         "sampled": sampled,
         "needed": FEWEST_JUDGED,
@@ -288,6 +289,11 @@ def of_experts(
     else:
         level, case = "bad" if correlation < DISAGREES else "care", "differ"
     return Fact("experts", level, case, values)
+
+
+def _beside(value: float | None, *thresholds: float) -> ThresholdNumber | None:
+    """Return a number that rounding never moves over a threshold; None for None."""
+    return None if value is None else ThresholdNumber(value, *thresholds)
 
 
 def of_changes(has_changed: bool) -> Fact | None:

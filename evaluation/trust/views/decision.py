@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -29,6 +30,7 @@ from evaluation.models.runs_of_record import run_that_counts
 from evaluation.reports.verdicts import build_applied_context, load_verdicts_around
 from evaluation.result_pages import Context, start_link, way_here, worker_link
 from evaluation.trust.report.decision import Decision, Step, decision
+from evaluation.trust.report.facts import Level
 
 ASK = "ask"
 
@@ -39,13 +41,28 @@ ADD_MODELS = (
 )
 
 
+WHY_TAKE_AWAY: Mapping[Level, str] = {
+    "bad": "A check says stop. Read the checks before you pay, invite or reject by these grades.",
+    "care": "The grades are usable with care. Read the checks above first, then download the "
+    "grades and pay or invite by them.",
+    "unknown": "No check found a problem, but some could not run. Read some answers or let an "
+    "expert grade some first, then download the grades and pay or invite by them.",
+    "good": "All checks are good. Download the grades, and pay or invite by them.",
+}
+"""Why the last step is next, by the level of the verdict."""
+
+
 @dataclass(frozen=True)
 class NextStep:
-    """A button, and why it is the next."""
+    """A button, and why it is the next.
+
+    `level` is the verdict's, where the step depends on it; "" otherwise.
+    """
 
     label: str
     why: str
     link: str
+    level: str = ""
 
 
 @grading_page("evaluation/decision.html")
@@ -73,7 +90,7 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "chart": people_chart(run, found),
         "remedies": remedies_report(run),
         "outcomes": outcomes_report(run),
-        "next": _next_step(run, found.step, may),
+        "next": _next_step(run, found, may),
         "record": _record(run),
         "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
         "add_models": link_to_add_models(run) if may else "",
@@ -105,8 +122,9 @@ def _record(run: Run) -> dict[str, Any]:
     return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
 
 
-def _next_step(run: Run, step: Step, may: bool) -> NextStep:
+def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
     """Return the next step's button; one who may only read gets one for reading."""
+    step = found.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set
     if step is Step.READ_ALARMS:
@@ -130,6 +148,9 @@ def _next_step(run: Run, step: Step, may: bool) -> NextStep:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "stand among your people."
         return NextStep("Ask models", why, start_link(kind_named(ASK), question_set))
-    why = "Nothing has to be settled first. Take the grades with you, and pay or invite by them."
+    level = found.trust.verdict.level
+    if level == "bad":
+        trust = reverse("admin:results-trust", kwargs=ids)
+        return NextStep("Read the checks", WHY_TAKE_AWAY[level], trust, level)
     table = reverse("admin:results-table", kwargs={**ids, "name": "workers"})
-    return NextStep("Download the grades", why, table)
+    return NextStep("Download the grades", WHY_TAKE_AWAY[level], table, level)

@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from tests.evaluation.commands.running import ROOT, evaluate
 HEADERS = {
     "workers.csv": (
         "worker grade raw raw_low raw_high grade_low grade_high weight n_answers support rank "
-        "facts fact_agreement fact_agreement_low fact_agreement_high"
+        "facts fact_agreement fact_agreement_low fact_agreement_high raw_leave_one_out"
     ),
     "answers.csv": "worker question score score_leave_one_out",
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
@@ -71,6 +72,20 @@ def test_without_models_their_tables_have_a_header_and_no_row(crowd, output):
     evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert header_of(output / "models.csv") == HEADERS["models.csv"].split()
     assert table(output / "models.csv") == table(output / "model_answers.csv") == []
+
+
+def test_the_raw_score_is_the_mean_of_the_leave_one_out_scores(crowd, output):
+    evaluate(crowd.answers, "--embedder=bow", "--output", output)
+    scores = defaultdict(list)
+    for row in table(output / "answers.csv"):
+        if row["score_leave_one_out"]:
+            scores[row["worker"]].append(float(row["score_leave_one_out"]))
+    for row in table(output / "workers.csv"):
+        raw = row["raw_leave_one_out"]
+        expected = scores[row["worker"]]
+        assert (float(raw) if raw else None) == (
+            pytest.approx(sum(expected) / len(expected)) if expected else None
+        )
 
 
 def test_rows_stand_in_the_order_of_the_file(crowd, output):

@@ -12,11 +12,13 @@ from evaluation.crowd_vs_llm.methods import (
     PEOPLE,
     UNFLAGGED,
     PanelAnswers,
+    _count_certain_swaps,
     compare_panel_pair,
     compute_mean_cosines,
     compute_panels,
     compute_row_cosines,
 )
+from evaluation.crowd_vs_llm.run.summary import Distance, PanelsSummary
 
 PEOPLE_N, MODELS_N, QUESTIONS_N, WIDE = 8, 4, 12, 6
 
@@ -143,6 +145,55 @@ def test_a_panel_with_itself_is_the_same():
     pair = compare_panel_pair(panels[PEOPLE], panels[PEOPLE], PEOPLE_N)
     assert pair.cosines == pytest.approx(np.ones(QUESTIONS_N))
     assert (pair.spearman_models, pair.swapped, pair.n_models) == (pytest.approx(1), 0, MODELS_N)
+
+
+def scored(*means, noise):
+    """Scores of two models on 10 questions: a mean each, and noise that alternates."""
+    wave = np.tile([1.0, -1.0], 5)
+    return np.array([mean + sign * noise * wave for mean, sign in zip(means, (1, -1), strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("noise", "certain"),
+    [
+        (0.01, 1),  # differences of .2 +- .02 in either direction
+        (0.9, 0),  # of .2 +- 1.8, which is nothing beyond chance
+    ],
+)
+def test_models_change_places_beyond_chance_or_within(noise, certain):
+    a, b = scored(0.6, 0.4, noise=noise), scored(0.4, 0.6, noise=noise)
+    assert _count_certain_swaps(a, b) == certain
+    assert _count_certain_swaps(a, a) == 0
+
+
+def test_models_without_common_questions_change_no_places_beyond_chance():
+    a = np.array([[0.9, np.nan, 0.8], [np.nan, 0.1, np.nan]])
+    assert _count_certain_swaps(a, a[::-1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("swapped", "certain", "code"),
+    [
+        (0, 0, "ranks_stay"),
+        (2, 0, "ranks_within_chance"),
+        (2, 1, "ranks_change_beyond_chance"),
+        (2, None, "ranks_change"),  # a run from before it was counted
+    ],
+)
+def test_the_sentence_about_the_order_depends_on_changes_beyond_chance(swapped, certain, code):
+    numbers = {"questions": 9, "cosine": 0.5, "low": None, "high": None, "median": 0.5, "least": 0}
+    orders = {"spearman_models": 0.1, "kendall_models": 0.1, "models": 3, "swapped": swapped}
+    distance = Distance(
+        PEOPLE,
+        MODELS,
+        **numbers,
+        **orders,
+        spearman_people=None,
+        people=4,
+        swapped_beyond_chance=certain,
+    )
+    codes = [message.code for message in PanelsSummary(distances=(distance,)).messages]
+    assert f"panels.{code}" in codes
 
 
 def test_flagged_workers_are_left_out_of_a_panel_of_their_own():

@@ -4,7 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evaluation.triage.report.evidence import AnswerTimes, compare_times, summarize_orders
+from evaluation.triage.report.times import (
+    AnswerTimes,
+    compare_times,
+    find_survey_times,
+    summarize_orders,
+)
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 
@@ -54,3 +59,21 @@ def test_orders_are_counted(orders, counts):
     none = dict.fromkeys(("before", "earlier", "after", "later", "together", "unknown"), 0)
     assert found.code == "triage.times"
     assert found.values == {"me": "Ada", "other": "Ben", "n": len(orders), **none, **counts}
+
+
+def test_times_that_all_answers_share_are_those_of_the_whole_survey():
+    whole = when(0, 18)
+    assert find_survey_times([whole, when(0, 18), when(0, 18)]) == whole
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [],
+        [(0, 5)],  # of one answer it is not known
+        [(0, 5), (5, 9)],
+        [(None, None), (None, None)],
+    ],
+)
+def test_answers_with_their_own_times_or_none_have_no_survey_times(times):
+    assert find_survey_times(when(*one) for one in times) is None

@@ -118,6 +118,20 @@ def test_who_answered_first_could_not_have_copied(site, copied):
     assert said in site.get(at(copied, "w002")).content.decode()
 
 
+def test_the_time_of_a_whole_survey_is_shown_once(site, copied):
+    def shown(seconds):
+        page = site.get(at(copied, "w001")).content.decode()
+        return page.count('data-survey="own"'), page.count(seconds)
+
+    answers = Response.objects.filter(submission__worker__external_id="w001")
+    answers.update(
+        started_at=START, submitted_at=START + timedelta(seconds=1076), work_seconds=1076
+    )
+    assert shown("1,076 s") == (1, 1)
+    answers.filter(pk=answers.first().pk).update(work_seconds=60)
+    assert shown("1,076 s")[0] == 0
+
+
 def test_nobody_else_s_words_the_answers_stand_beside_the_best_response_worst_first(site, run):
     page = site.get(at(run, "w019")).content.decode()
     assert capfirst(site_sentence("look.lowest", first=18, last=20, ranked=19)) in page

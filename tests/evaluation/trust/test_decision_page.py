@@ -15,6 +15,7 @@ from evaluation.models.runs_of_record import choose
 from evaluation.options import API, SITE
 from evaluation.result_pages import tabs_of
 from evaluation.trust.report.decision import Step, decision
+from evaluation.trust.report.facts import Verdict
 from evaluation.words.message import Message
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -228,6 +229,28 @@ def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monk
     button = response.context_data["next"]
     assert button.label == label
     assert site.get(button.link).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("level", "label"),
+    [
+        ("good", "Download the grades"),
+        ("unknown", "Download the grades"),
+        ("care", "Download the grades"),
+        ("bad", "Read the checks"),
+    ],
+)
+def test_the_last_step_has_the_caution_of_the_verdict(site, run, level, label, monkeypatch):
+    monkeypatch.setattr("evaluation.trust.report.decision._step", lambda *_: Step.TAKE_AWAY)
+    text = Message(f"verdict.{level}.text", {"count": 1, "all": 3})
+    verdict = Verdict(level, Message(f"verdict.{level}.headline"), text)
+    monkeypatch.setattr(Verdict, "of", lambda _: verdict)
+    response = site.get(at("results-run", run))
+    assert (response.context_data["next"].level, response.context_data["next"].label) == (
+        level,
+        label,
+    )
+    assert f'data-level="{level}"' in response.content.decode()
 
 
 def test_the_page_names_what_speaks_against_the_grades(site, run):

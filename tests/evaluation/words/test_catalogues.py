@@ -83,6 +83,7 @@ def test_every_warning_has_words_and_no_words_are_left_over():
     of_panels |= {  # whichever the numbers say
         *("panels.closer_than_halves", "panels.farther_than_halves"),
         *("panels.ranks_change", "panels.ranks_stay"),
+        *("panels.ranks_change_beyond_chance", "panels.ranks_within_chance"),
         *("panels.models_alike", "panels.not_alike"),
     }
     assert of_panels == PANELS.keys()

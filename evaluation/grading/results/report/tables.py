@@ -45,6 +45,7 @@ def workers_table(run: Run) -> Table:
         *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
         *FACTS,
+        "raw_leave_one_out",
     )
     return Table(
         header,
@@ -55,6 +56,7 @@ def workers_table(run: Run) -> Table:
                 *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
                 *("ok" if row.supported else "too_few", row.n_answers),
                 *_facts(row.facts),
+                row.raw_leave_one_out,
             )
             for row in all_worker_rows(run)
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -48,7 +48,8 @@ class WorkerRow:
     ----------
     name, panel : the id a panel gave the worker, and the panel ("" if nobody said).
     grade : 0 (the worst of the run) to 1 (the best).
-    raw : mean similarity to the exemplary answers. leave_one_out : the same to those of the others.
+    raw : in-sample score, the mean similarity to the exemplary answers. leave_one_out : raw score,
+        the same to those of the others.
     rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
     facts : how the facts of the answers stand to what the crowd agrees on; in no grade.
@@ -67,6 +68,12 @@ class WorkerRow:
     supported: bool
     n_answers: int
     facts: FactStanding = NO_FACTS
+    sent_properties: ClassVar = ("raw_leave_one_out",)
+
+    @property
+    def raw_leave_one_out(self) -> float | None:
+        """`leave_one_out` by its name in workers.csv."""
+        return self.leave_one_out
 
     @property
     def rank_interval(self) -> str:

@@ -202,7 +202,10 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
     }  # fmt: skip
     workers = rows(site.get(address(run, "table", name="workers")))
     last = ["facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"]
-    assert list(workers[0])[-5:-1] == last
+    assert list(workers[0])[-6:-1] == [*last, "raw_leave_one_out"]
+    assert [row["raw_leave_one_out"] for row in workers] == [
+        row["leave_one_out"] for row in workers
+    ]
     (joe,) = [row for row in workers if row["worker"] == "joe"]
     assert [joe[name] for name in last] == ["2", "", "", ""]
     leaders = rows(site.get(address(run, "table", name="leaderboard")))
