@@ -1,4 +1,4 @@
-"""Files as others export them, as our own tables: for whoever has no database."""
+"""Convert survey tools' exports to tables of answers and questions, without a database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotations.exchange.facts import FACTS
 from annotations.exchange.header import OF_ANSWERS
 from annotations.exchange.importing.mapped import stage_mapped
 from annotations.exchange.importing.mturk import StagedBatch
-from annotations.exchange.importing.stage import StagedAnswer, extra_values
+from annotations.exchange.importing.stage import StagedAnswer, read_extra
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.source import Readable
@@ -33,27 +33,29 @@ def convert(
     questions: Path | None = None,
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> list[str]:
-    """Write the answers of a file as a table of ours; says in sentences what became of them.
+    """Write the answers of a file as a table in our export's layout; return report sentences.
 
-    It has the columns of an export of answers, so that which were rejected, times and the other
-    cells come along. `questions` is a table of the questions. Raises `InputError`, and then
-    nothing is written.
+    The table has the columns of an export of answers, so that rejections, times and the other cells
+    are included. `questions` is the path of a second table, of the questions. Raises `InputError`,
+    and then nothing is written.
     """
     kinds = [(file, format_of(file)) for file in (output, questions) if file is not None]
     with stage_mapped(path, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
         n_answers, n_empty = stage.count(), stage.count("text = ''")
-        write_table(*kinds[0], ANSWERS, _answers(stage))
+        write_table(*kinds[0], ANSWERS, _build_rows(stage))
         if questions is not None:
-            asked = ((name, one.text or None) for name, one in stage.asked.items())
-            write_table(*kinds[1], QUESTIONS, asked)
+            question_rows = (
+                (name, question.text or None) for name, question in stage.asked.items()
+            )
+            write_table(*kinds[1], QUESTIONS, question_rows)
         empty = f"; {n_empty:,} of them empty" if n_empty else ""
         repeated = f" + {stage.n_repeated:,} repeated" if stage.n_repeated else ""
-        again = f" + {stage.n_superseded:,} superseded" if stage.n_superseded else ""
+        replaced = f" + {stage.n_superseded:,} superseded" if stage.n_superseded else ""
         rejected = stage.count("rejected")
         return [
-            f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{again}"
+            f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{replaced}"
             f"{empty}, of {len(stage.workers):,} workers to {len(stage.questions):,} questions",
-            *_examples(stage),
+            *_write_examples(stage),
             *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
             *stage.file.notes,
             *note_of(stage.n_superseded, duplicates),
@@ -61,34 +63,38 @@ def convert(
         ]
 
 
-def _examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield three answers, of different workers if there are, so that a wrong column is seen."""
+def _write_examples(stage: StagedBatch) -> Iterator[str]:
+    """Yield three example answers, of different workers if possible, which show wrong columns."""
     names = list(stage.questions)
-    first: list[StagedAnswer] = []
-    of_others: dict[int, StagedAnswer] = {}
+    first_answers: list[StagedAnswer] = []
+    first_by_worker: dict[int, StagedAnswer] = {}
     for answer in stage.fresh():
         if answer.text:
-            of_others.setdefault(answer.worker, answer)
-            first += [answer] * (len(first) < EXAMPLES)
-        if len(of_others) == EXAMPLES:
+            first_by_worker.setdefault(answer.worker, answer)
+            first_answers += [answer] * (len(first_answers) < EXAMPLES)
+        if len(first_by_worker) == EXAMPLES:
             break
-    shown = [*of_others.values(), *(one for one in first if one not in of_others.values())]
+    shown = [
+        *first_by_worker.values(),
+        *(example for example in first_answers if example not in first_by_worker.values()),
+    ]
     for answer in shown[:EXAMPLES]:
         cells = (stage.workers[answer.worker].name, names[answer.question], answer.text)
-        worker, question, text = map(_shortened, cells)
+        worker, question, text = map(_shorten, cells)
         yield f"Example: worker {worker}, question {question}: {text}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
 
 
-def _answers(stage: StagedBatch) -> Iterator[Sequence[object]]:
+def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
+    """Yield the rows of the table of answers, in the order of `ANSWERS`."""
     names = list(stage.questions)
     for answer in stage.fresh():
         worker = stage.workers[answer.worker]
-        extra = extra_values(answer.extra, stage.file.kept_aside)
+        extra = read_extra(answer.extra, stage.file.kept_aside)
         times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
         yield (
             worker.name,

@@ -1,29 +1,29 @@
-"""What is written at one end and taken away in pieces at the other."""
+"""A buffer that is written at one end and emptied in pieces at the other."""
 
 from __future__ import annotations
 
 
 class Pipe:
-    """A file that cannot be sought; what was written to it is taken away."""
+    """A writable file without seeking, from which the written bytes are taken."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._at = 0
 
     def write(self, data: bytes) -> int:
-        """Take the bytes."""
+        """Append the bytes and return how many there are."""
         self._pieces.append(bytes(data))
         self._at += len(data)
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: no byte is held back."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""
 
-    def taken(self) -> bytes:
-        """What came since the last time."""
+    def take(self) -> bytes:
+        """Return the bytes that were written since the last call, and remove them."""
         data = b"".join(self._pieces)
         self._pieces.clear()
         return data

@@ -57,7 +57,7 @@ def at(name: str, do: Callable[[], object], after: bool = False, every: int = 1)
     """Let somebody else do something at every so-manieth call of a function of the import."""
     from annotations.exchange.importing import answers, comparing, rows
 
-    place = {"insert": rows.RowsAhead, "_difference": comparing}.get(name, answers)
+    place = {"insert": rows.PreparedRows, "_difference": comparing}.get(name, answers)
     known, calls = getattr(place, name), iter(range(sys.maxsize))
 
     def called(*arguments: Any, **options: Any) -> Any:
@@ -154,7 +154,7 @@ def another_version(rivers: Any) -> dict[str, Any]:
     first = bring(rivers)
     from annotations.exchange.importing import answers
 
-    known = answers.look_ahead
+    known = answers.prepare_stage
 
     def look_ahead(*arguments: Any) -> None:
         known(*arguments)
@@ -162,7 +162,7 @@ def another_version(rivers: Any) -> dict[str, Any]:
         thread.start()
         thread.join()
 
-    answers.look_ahead = look_ahead
+    answers.prepare_stage = look_ahead
     return {"reports": [first, bring(rivers)], "whole": _of(rivers)}
 
 

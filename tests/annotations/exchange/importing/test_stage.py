@@ -124,7 +124,7 @@ def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
     for name, n_new in (("one", 3), ("two", 2)):
         with Stage.opened(tmp_path / f"{name}.sqlite") as opened:
             assert (opened.count(), opened.count("is_new")) == (3, n_new)
-            opened.all_new()
+            opened.mark_all_new()
             assert opened.count("is_new") == 3
 
 
