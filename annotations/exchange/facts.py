@@ -142,6 +142,7 @@ def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None
         ]
         if missing:
             note("signals", "signals_without_counts", missing=", ".join(missing))
+        # Empty counts are noted above, so 0 is never stored for them.
         return Signals(state, tuple(number or 0 for number in numbers))
     elif any(number is not None for number in numbers):
         note("signals", "counts_without_signals")

@@ -56,6 +56,7 @@ class Column:
         """Return the positions of the column in a header; more than one is the file's mistake."""
         if self.mark and not marked:
             return []
+        # A name in another case is preferred to one with other blanks and signs.
         folds = (str.casefold, plain_name) if self.any_case else (str,)
         for fold in (str, *folds) if self.exactly_first else folds:
             for name in self.names:

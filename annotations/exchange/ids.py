@@ -54,6 +54,7 @@ def clean_id(text: str) -> str:
     Invisible characters are removed, blanks of all kinds and lengths become one space, and none
     are at its ends.
     """
+    # The usual case: printable ASCII needs no normalisation.
     if text.isascii() and text.isprintable():
         return " ".join(text.split()) if " " in text else text
     seen = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
@@ -62,6 +63,7 @@ def clean_id(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a text has no visible character."""
+    # The usual case: a visible ASCII character comes first.
     if not text or "!" <= text[0] <= "~":
         return not text
     return _NOTHING.fullmatch(text) is not None

@@ -107,6 +107,7 @@ def read_reply(
     if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
         return ModelReply(answer, status, separated.thinking)
     finish = finish_of(finish_reason)
+    # Errors and refusals precede the text: a filter may leave the beginning of an answer.
     if finish is Finish.ERROR:
         status = AnswerStatus.ERROR
     elif finish is Finish.REFUSED:

@@ -140,6 +140,7 @@ class Problems:
     def put_first_code(self, code: str, /, **values: Any) -> None:
         """Add one problem of the whole file before all others, so that it is shown."""
         self.total += 1
+        # It may exceed `KEPT` by one.
         self._kept.insert(0, Problem.from_code(self.file, None, None, code, **values))
 
     def extend(self, problems: Iterable[Problem]) -> None:

@@ -110,6 +110,7 @@ def message_length(text: str) -> int:
     The smallest length is checked with this count: blanks and characters without a width are no
     reason. The largest length is checked with all characters.
     """
+    # Zero-width characters would fill up a message without a reason.
     visible = (c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
     return len(" ".join("".join(visible).split()))
 

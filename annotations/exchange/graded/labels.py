@@ -26,7 +26,7 @@ class Labels:
         """
         return cls(dict(_parse_entries(text)) if text.strip() else {})
 
-    def over(self, others: Mapping[str, float]) -> Labels:
+    def add_defaults(self, others: Mapping[str, float]) -> Labels:
         """Return these labels with others added; a label in both keeps its value of here."""
         return Labels(
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
@@ -34,6 +34,7 @@ class Labels:
 
     def grade(self, mark: str) -> float | None:
         """Return the grade of a mark: its label's value, else its number; None for neither."""
+        # A label such as "1" may have a value of its own, so the table precedes the number.
         value = self.values.get(normalise_label(mark))
         return parse_number(mark) if value is None else value
 

@@ -104,7 +104,7 @@ class MarkedFile:
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
-        grade_table = (labels or Labels()).over(get_layout(self.layout).labels)
+        grade_table = (labels or Labels()).add_defaults(get_layout(self.layout).labels)
         grades = {mark: grade_table.grade(mark) for answer in self.answers for mark in answer.marks}
         if unknown := [mark for mark, grade in grades.items() if grade is None]:
             raise InputError(list(self._build_problems(unknown, grade_table)))

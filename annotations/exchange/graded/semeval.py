@@ -95,6 +95,7 @@ class _Handler(ContentHandler):
         """Add to the current text, up to the longest answer."""
         if self._inside:
             self._length += len(content)
+            # A longer text is refused at its end and need not be held in memory.
             if self._length <= LONGEST_ANSWER:
                 self._text.append(content)
 

@@ -31,7 +31,7 @@ def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -
     table = open_table(path, list(_list_columns(layout, head, columns)), problems, bare_quotes=bare)
     marked = MarkedFile(table.name, table.sha256, layout.slug)
     for line, cells, _ in table.rows:
-        _add_row(marked, line, _unquote(cells) if bare else cells, layout, problems)
+        _add_row(marked, line, _strip_quotes(cells) if bare else cells, layout, problems)
     marked.notes += table.warnings
     return marked
 
@@ -95,7 +95,7 @@ def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
     return None
 
 
-def _unquote(cells: Sequence[str]) -> list[str]:
+def _strip_quotes(cells: Sequence[str]) -> list[str]:
     """Return the cells of a line without the quotes that enclose a whole cell."""
     return [
         cell[1:-1].replace('""', '"')

@@ -203,6 +203,7 @@ def store_answers(
     reads, and needs neither lock nor transaction. What `look_ahead` compared is not compared again.
     """
     file = stage.file
+    # The comparison before the lock may have been with another version.
     if not stage.is_ready_for(target.pk):
         stage.mark_all_new()
         stage.compared_in = target.pk
@@ -218,6 +219,7 @@ def store_answers(
     problems.raise_if_any()
     n_new, published = stage.count("is_new"), _publish(target, dry_run=dry_run)
     if not dry_run:
+        # `update` sets no `auto_now` field, so the time of the change is set here.
         for is_rejected, primary_keys in stage.reflagged.items():
             for chunk in chunks(sorted(primary_keys), IDS):
                 Response.objects.filter(pk__in=chunk).update(

@@ -54,6 +54,7 @@ def compare(
     names = list(stage.questions)
     for chunk in chunks(old_numbers, IDS):
         responses = Response.objects.filter(submission__in=chunk)
+        # Keys grow: answers up to this key were compared before the lock.
         if stage.compared_to is not None:
             responses = responses.filter(pk__gt=stage.compared_to)
         stored = responses.values_list(

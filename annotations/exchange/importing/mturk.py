@@ -119,14 +119,14 @@ class StagedBatch(Stage):
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
-            self.header, rows = source.whole()
+            self.header, rows = source.read_whole()
             self._db.execute("CREATE TABLE whole (cells TEXT)")
             self._db.executemany(
                 "INSERT INTO whole VALUES (?)",
                 ((json.dumps(cells, ensure_ascii=False),) for cells in rows),
             )
 
-    def whole_rows(self) -> Iterator[PanelFileRow]:
+    def iterate_whole_rows(self) -> Iterator[PanelFileRow]:
         """Yield the whole rows of a Mechanical Turk batch, in the order of the file."""
         positions = {name: position for position, name in enumerate(self.header)}
         rows = self._db.execute("SELECT cells FROM whole ORDER BY rowid")
@@ -139,14 +139,14 @@ class StagedBatch(Stage):
                     worker, "" if assignment is None else cells[assignment].strip(), cells
                 )
 
-    def more_to_keep(self) -> dict[str, Any]:
+    def list_further_fields(self) -> dict[str, Any]:
         """Return the questions, panel and header of the batch, ready for JSON."""
         asked = {name: asdict(asked) for name, asked in self.asked.items()}
         return {"asked": asked, "panel": self.panel, "header": self.header}
 
-    def _know(self, about: dict[str, Any]) -> None:
+    def _restore_fields(self, about: dict[str, Any]) -> None:
         """Restore the fields of a stored batch."""
-        super()._know(about)
+        super()._restore_fields(about)
         # Stages of older versions have neither panel nor header.
         self.panel, self.header = about.get("panel", ""), about.get("header", [])
         self.asked = {name: MturkQuestion(**asked) for name, asked in about["asked"].items()}
@@ -215,7 +215,11 @@ def store_batches(
                 )
                 if batch.header and not only_read:
                     store_panel_file(
-                        target, batch.file.name, batch.panel, batch.header, batch.whole_rows()
+                        target,
+                        batch.file.name,
+                        batch.panel,
+                        batch.header,
+                        batch.iterate_whole_rows(),
                     )
                 report.created["questions"] = len(batch_questions)
                 report.kept_aside = ()

@@ -137,6 +137,7 @@ def import_questions(
         notes = []
         if new_records and version.is_published:
             version = version.copy()
+            # The passages of the copy have keys of their own.
             passages = {row.external_id: row.pk for row in version.passages.all()}
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "

@@ -75,6 +75,7 @@ class PreparedRows:
         connection = connections[DEFAULT_DB_ALIAS]
         prepare = _build_converters(self._fields, names, connection)
         for name in numbered:
+            # A number is no key of the field yet, so it is not converted.
             prepare[self.names.index(name)] = None
         columns = _quote_columns(self._fields, names, connection)
         # Columns without a type keep every value as it is.
@@ -117,6 +118,8 @@ class PreparedRows:
                 statement = f"INSERT INTO {table} VALUES (%s, %s)"  # noqa: S608
                 cursor.executemany(statement, list(enumerate(keys[name])))
             select_items.append(f"of_{name}.key")
+            # SQLite does not reorder a CROSS JOIN: it reads the rows in order and looks up each
+            # key.
             joins.append(f"CROSS JOIN {table} of_{name} ON of_{name}.number = ahead.{column}")
         select_items += ["%s"] * len(same)
         columns = _quote_columns(fields, (*self.names, *same), connection)

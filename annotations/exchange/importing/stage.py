@@ -86,18 +86,18 @@ class StagedWorker:
         self.last_seen_at = _pick_later(self.last_seen_at, seen)
         self.submitted_at = _pick_later(self.submitted_at, submitted)
 
-    def forget_times(self) -> None:
+    def clear_times(self) -> None:
         """Remove the times, to take them only from the rows that count."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
-    def as_list(self) -> list[Any]:
+    def to_list(self) -> list[Any]:
         """Return the fields, ready for JSON."""
         times = (self.started_at, self.last_seen_at, self.submitted_at)
         return [self.panel, self.name, self.line, self.state, *map(_format_time, times)]
 
     @classmethod
-    def of_list(cls, values: list[Any]) -> StagedWorker:
-        """Return the worker of a list made by `as_list`."""
+    def from_list(cls, values: list[Any]) -> StagedWorker:
+        """Return the worker of a list made by `to_list`."""
         return cls(*values[:4], *map(_parse_time, values[4:]))
 
 
@@ -149,6 +149,7 @@ class Stage:
         # An unnamed SQLite database is in memory at first; as it grows it moves to a file that no
         # other process can open.
         self._db = sqlite3.connect("", isolation_level=None)
+        # A crash loses this private database anyway, so it needs no journal.
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLE)
         self._db.execute("BEGIN")
         self._numbers: dict[tuple[str, str], int] = {}
@@ -171,19 +172,19 @@ class Stage:
             stored.backup(stage._db)
         stage._db.execute("BEGIN")
         (about,) = stage._db.execute("SELECT about FROM file").fetchone()
-        stage._know(json.loads(about))
+        stage._restore_fields(json.loads(about))
         return stage
 
     def keep(self, path: str | os.PathLike[str]) -> None:
         """Write the stage to a new SQLite file at `path`."""
         about = {
             "file": asdict(self.file),
-            "workers": [worker.as_list() for worker in self.workers],
+            "workers": [worker.to_list() for worker in self.workers],
             "questions": self.questions,
             "n_repeated": self.n_repeated,
             "n_superseded": self.n_superseded,
             "duplicates": self.duplicates,
-            **self.more_to_keep(),
+            **self.list_further_fields(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
         self._db.execute("DELETE FROM file")
@@ -193,14 +194,14 @@ class Stage:
             self._db.backup(stored)
         self._db.execute("BEGIN")
 
-    def more_to_keep(self) -> dict[str, Any]:
+    def list_further_fields(self) -> dict[str, Any]:
         """Return the further fields of a subclass, ready for JSON."""
         return {}
 
-    def _know(self, about: dict[str, Any]) -> None:
+    def _restore_fields(self, about: dict[str, Any]) -> None:
         """Restore the fields that `keep` wrote."""
         self.file = FileFacts(**about["file"])
-        self.workers = [StagedWorker.of_list(values) for values in about["workers"]]
+        self.workers = [StagedWorker.from_list(values) for values in about["workers"]]
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
         self.n_superseded = about["n_superseded"]
@@ -252,10 +253,11 @@ class Stage:
             ids = (record.row, record.line, worker, question)
             row = (*ids, record.text, *values, extra, *end_values)
             added = self._db.execute(_INSERT, row)
+            # The unique index of worker and question has ignored a second answer.
             if not added.rowcount:
                 self._add_repeated(source, record, row)
         source.finish()
-        self._time_attempts()
+        self._set_attempt_times()
         table = source.table
         self.file = FileFacts(
             table.name,
@@ -296,7 +298,7 @@ class Stage:
             written = json.dumps([*map(_format_time, times)])
             self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
 
-    def _time_attempts(self) -> None:
+    def _set_attempt_times(self) -> None:
         """Take the session times of workers with repeated answers only from the rows that count.
 
         Of rows with answers to the same question, the one with the most answers that count is used;
@@ -324,7 +326,7 @@ class Stage:
             for group in groups:
                 best = max(group, key=lambda line: (n_counting.get(line, -1), order * line))
                 dropped |= group - {best}
-            self.workers[worker].forget_times()
+            self.workers[worker].clear_times()
             attempts = self._db.execute(
                 "SELECT line, facts FROM attempt WHERE worker = ?", (worker,)
             ).fetchall()

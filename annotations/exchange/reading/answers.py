@@ -239,6 +239,7 @@ def read_model_answers(
         status = checks.status(line, raw_status, text)
         if ids is None or status is None:
             continue
+        # Only an export of ours has the finish reason in a column of its own.
         reason = asking.finish_reason if asking else _find_finish_reason(extra, table.kept_aside)
         keeps_thinking = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
         reply = read_reply(text, status, reason, keeps_thinking)

@@ -89,6 +89,7 @@ def read_lines(
                     break
                 yield line
         finally:
+            # The consumer may stop before the end: then the process must not continue.
             if last_line is None:
                 process.kill()
             process.stdout.close()
@@ -139,6 +140,7 @@ def serve(bounds: Bounds, lines: Iterable[str]) -> None:
     """Print lines within bounds, then a last line with the error that ended them, if any."""
     resource.setrlimit(resource.RLIMIT_CPU, (bounds.seconds, bounds.seconds))
     resource.setrlimit(resource.RLIMIT_AS, (bounds.memory, bounds.memory))
+    # No core file, with the content of the upload, when a limit ends the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(5)  # requests for pages have priority
     write = sys.stdout.buffer.write

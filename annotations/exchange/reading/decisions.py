@@ -100,6 +100,7 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
     if not rows and not noted.total:
         noted.add_code(None, None, "no_decision")
     if problems is None:
+        # Unread amounts are noted after all rows, but belong to earlier lines.
         noted.by_line()
         noted.raise_if_any()
     return DecisionFile(

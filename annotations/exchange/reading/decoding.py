@@ -128,6 +128,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
             raise InputError.from_code(name, "not_text", kind=kind, remedy=remedy)
 
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    # UTF-8 is tried before Windows-1252, which decodes nearly any bytes.
     encoding = declared or _guess_utf16(head) or "utf-8"
     fits, has_nul = _test_encoding(handle, encoding)
     warnings: tuple[str, ...] = ()

@@ -135,6 +135,7 @@ def _number_records(
     start = first_line
     while True:
         try:
+            # csv counts physical lines: a record with line breaks in its cells counts several.
             for cells in reader:
                 if cells:
                     yield start, cells

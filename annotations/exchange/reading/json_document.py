@@ -109,6 +109,7 @@ def read_json(
         return read_json_here(origin, most, repair=repair, has_repair=has_repair)
     module = f"{__package__}.json_check"
     arguments = [origin.name, has_repair, most]
+    # The process has refused too many or too deep values, so the text can be parsed here now.
     (lines,) = values_elsewhere(origin, module, arguments)
     source, text = _read_text(origin)
     value = _decode(source.name, text, lines)
@@ -279,6 +280,7 @@ class _JsonParser:
             return _WORDS[token]
         if token in _OPENINGS:
             return self._parse_object(depth) if token == _OPENINGS[0] else self._parse_list(depth)
+        # Back to the mark, so that the message has its column.
         self._at = self._end_of_last - 1
         raise self._build_error("json_expected", wanted="a value", found=token)
 
@@ -329,6 +331,7 @@ class _JsonParser:
         if mark and mark in "]}:":
             raise self._build_error("json_expected", wanted=f"a comma or {end}", found=mark)
         after, here = self._locate(self._end_of_last - 1), self._locate(start)
+        # A comma is missing only before a value; any other fault is reported with the next token.
         if _TOKEN.match(self.text, start):
             self.missing.append(MissingComma(*here, *after))
             self._commas.append(self._end_of_last)

@@ -86,6 +86,7 @@ def read_jsonlines(
     in `problems` and left out. Raises `InputError` for a file without an object, for a first one
     that lacks a required key, and for too many keys.
     """
+    # Most lines have the same keys in the same order: their layout is computed once.
     shapes: dict[tuple[str, ...], _KeyLayout] = {}
     number = 0
     for number, line in enumerate(source.lines("\n"), 1):
@@ -108,6 +109,7 @@ def read_jsonlines(
                 if not shapes:
                     problems.raise_if_any()
                 continue
+        # The decoded file has no NUL and no half surrogate pair: only an escape can make one.
         if "\\u" in line and not _is_writable(record, number, problems):
             continue
         cells = _pick_wanted(record, shape, columns, number, problems)

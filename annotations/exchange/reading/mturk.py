@@ -140,6 +140,7 @@ class MturkRows:
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
             aside = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
+            # The header is known only with the first row.
             if not self.n_assignments:
                 fields = self._choose_fields()
             self.n_assignments += 1
@@ -167,7 +168,7 @@ class MturkRows:
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
 
-    def whole(self) -> tuple[list[str], Iterator[list[str]]]:
+    def read_whole(self) -> tuple[list[str], Iterator[list[str]]]:
         """Return the header in Mechanical Turk's spelling, and all rows cell by cell, read anew."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
@@ -231,6 +232,7 @@ class MturkRows:
         inputs = {
             name.removeprefix(INPUT): cell for name, cell in aside.items() if name.startswith(INPUT)
         }
+        # All assignments of a HIT show the same inputs; other ones mean a damaged file.
         first_line, known = self._inputs.setdefault(hit, (line, inputs))
         if known != inputs:
             note("HITId", "assignment_inputs_differ", hit=hit, first_line=first_line)

@@ -181,6 +181,8 @@ class _ColumnObserver:
         """Return the column with what all rows show: echo, one value a worker, personal fact."""
         name = self.column.name
         if self.n_filled >= REPEATING:
+            # Of several equal columns the first in the alphabet, so that the result is always the
+            # same.
             self.column.echoes = min(self.inputs or {""}).removeprefix(INPUT)
             self.column.of_person = is_demographic(name) or is_personal(name)
             values = [self.of_workers.get(worker, "") for worker in repeating]

@@ -58,7 +58,7 @@ class QuestionColumns:
             raise ValueError("question, text and passage are columns of their own: name each once")
         return names
 
-    def for_questions(self) -> tuple[Column, ...]:
+    def list_question_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of questions: question (or id), text, optional passage."""
         return (
             Column("question", _list_names(self.question, "question", "id")),
@@ -66,7 +66,7 @@ class QuestionColumns:
             Column("passage", (self.passage,), required=self.passage != "passage"),
         )
 
-    def for_passages(self) -> tuple[Column, ...]:
+    def list_passage_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of passages: passage (or id), text."""
         return (
             Column("passage", _list_names(self.passage, "passage", "id")),
@@ -153,7 +153,9 @@ def read_questions(
     `InputError` with every bad row: no id or no text, the same id with other content, a cell that
     is too long or has an invalid value.
     """
-    return _read_items(path, columns.for_questions(), _build_question, "question", OF_QUESTIONS)
+    return _read_items(
+        path, columns.list_question_columns(), _build_question, "question", OF_QUESTIONS
+    )
 
 
 def read_passages(
@@ -165,7 +167,7 @@ def read_passages(
 
     Raises `InputError` as `read_questions` does.
     """
-    return _read_items(path, columns.for_passages(), _build_passage, "passage", OF_PASSAGES)
+    return _read_items(path, columns.list_passage_columns(), _build_passage, "passage", OF_PASSAGES)
 
 
 def _build_note(faults: list[CellFault]) -> Note:

@@ -387,6 +387,7 @@ def _read_first_token(entry: Any) -> FirstTokenOf | None:
         return None
     numbers = _read_numbers(entry[keys[0]])
     vocabulary = entry.get("vocabulary")
+    # Some programs write a whole number as 50257.0.
     if isinstance(vocabulary, float) and vocabulary.is_integer():
         vocabulary = int(vocabulary)
     is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0

@@ -46,6 +46,7 @@ def parameters_of(size: str) -> float | None:
     if match is None:
         return None
     factor = _TIMES[match["unit"][0].lower()] if match["unit"] else 1.0
+    # The size of a mixture of experts, such as 8x7B, counts as the product.
     number = float(match["number"]) * factor * int(match["experts"] or 1)
     return number if 0 < number < float("inf") else None
 

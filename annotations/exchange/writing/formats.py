@@ -72,6 +72,7 @@ def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     piece, size = [], 0
     for row in rows:
         line = encode(dict(zip(header, row, strict=True)))
+        # The escape may also be two characters of a text: the check of the cells decides.
         if "\\u0000" in line:
             _refuse_nul(header, row)
         piece.append(line)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from annotations.exchange.problems import InputError
-from annotations.exchange.writing.archive import make_zip_part
-from annotations.exchange.writing.pipe import Pipe
+from annotations.exchange.writing.archive import Pipe, make_zip_part
 
 Rows = Iterable[Sequence[object]]
 

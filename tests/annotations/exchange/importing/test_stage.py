@@ -195,6 +195,6 @@ def test_the_way_of_a_worker_is_told_whatever_the_order_of_the_rows(first):
     assert worker.state == "submitted"
     times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
     assert times == (at(2, 0), at(3, 6), at(3, 40))
-    assert StagedWorker.of_list(worker.as_list()) == worker
+    assert StagedWorker.from_list(worker.to_list()) == worker
     empty = StagedWorker("p", "ben", 3)
-    assert StagedWorker.of_list(empty.as_list()) == empty
+    assert StagedWorker.from_list(empty.to_list()) == empty
