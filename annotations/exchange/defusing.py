@@ -20,8 +20,8 @@ MARK = "crowdgrade:defused"
 # order mark (the last four are the full-width forms). A tab or a line break at the start may end
 # the cell before it.
 _RISKY = re.compile("[\\s\ufeff]*[=+\\-@＝＋－＠]| *[\t\r\n\v\f]|'")
-# What may part cells, with what may stand before the sign that begins a formula. (Quotes are no
-# shelter: they are part of the text for a spreadsheet that parts elsewhere.)
+# What may separate cells, with what may precede the sign that begins a formula. (Quotes do not
+# protect: they are part of the text for a spreadsheet that parts elsewhere.)
 _INSIDE = re.compile("([,;|\\t\\r\\n\\v\\f][\\s\ufeff\"']*)(?=[=+\\-@＝＋－＠])")
 _DEFUSED_INSIDE = re.compile("([,;|\\t\\r\\n\\v\\f][\\s\ufeff\"']*)'(?=[=+\\-@＝＋－＠])")
 # The first characters of risky texts: the first character alone decides for most texts.

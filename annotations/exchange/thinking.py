@@ -238,7 +238,7 @@ def _split_marks(text: str) -> SeparatedReply:
         return SeparatedReply(text)
     if marks > _MOST_MARKS:
         return _split_at_last_mark(rest)
-    before: list[str] = []
+    outside: list[str] = []
     thinking: list[str] = []
     has_block = False
     while True:
@@ -246,25 +246,25 @@ def _split_marks(text: str) -> SeparatedReply:
         closing = _find_lone_closing(rest, opening)
         if closing is not None:
             # What came before the mark, earlier parts too, is thinking.
-            thinking += [*before, rest[: closing.start()]]
-            before, rest, has_block = [], rest[closing.end() :], True
+            thinking += [*outside, rest[: closing.start()]]
+            outside, rest, has_block = [], rest[closing.end() :], True
             continue
         if opening is None:
             break
         has_block = True
-        before.append(rest[: opening.start()])
+        outside.append(rest[: opening.start()])
         if opening.groupdict().get("alone"):
             rest = rest[opening.end() :]
             continue
         end = _find_end(rest, opening)
         if end is None:
-            thinking += [*before, rest[opening.end() :]]
+            thinking += [*outside, rest[opening.end() :]]
             return SeparatedReply("", _join_parts(thinking), is_cut=True)
         thinking.append(rest[opening.end() : end[0]])
         rest = rest[end[1] :]
     if not has_block:
         return SeparatedReply(text)
-    parts = [part.strip(_BLANK) for part in [*before, rest]]
+    parts = [part.strip(_BLANK) for part in [*outside, rest]]
     return SeparatedReply("\n".join(part for part in parts if part), _join_parts(thinking))
 
 

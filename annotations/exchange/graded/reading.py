@@ -92,7 +92,7 @@ def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
                 yield str(file_path.relative_to(folder)), handle
         return
     source = source_of(place)
-    source.stamp()  # what is wrong with the path is told there
+    source.stamp()  # raises `InputError` for a path that cannot be read
     if source.suffix == ".zip":
         yield from _open_members(source)
         return

@@ -118,7 +118,7 @@ class _Handler(ContentHandler):
     def _add_answer(self, text: str) -> None:
         """Add an answer with its label; count it instead without a text or label."""
         if not self._question:
-            return  # told with the question
+            return  # noted with the question
         label = self._attributes.get("accuracy", "").strip()
         if not text:
             self._found.n_empty += 1

@@ -61,7 +61,7 @@ def _add_row(
     marked: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
 ) -> None:
     """Add the answer of a row; count it instead without a text or grade; note faults."""
-    raw_question, text, worker, raw_order, asked, reference, *marks = cells
+    raw_question, text, worker, raw_order, wording, reference, *marks = cells
     n_problems = problems.total
     question, order = clean_id(raw_question), _parse_attempt(raw_order.strip(), line, problems)
     if not question:
@@ -70,8 +70,8 @@ def _add_row(
         problems.add_code(line, "answer", "graded_answer_long", most=LONGEST_ANSWER)
     if problems.total > n_problems:
         return
-    if asked.strip():
-        marked.asked.setdefault(question, asked.strip())
+    if wording.strip():
+        marked.asked.setdefault(question, wording.strip())
     if reference.strip():
         marked.references.setdefault(question, reference.strip())
     filled = [mark for cell in marks if (mark := cell.strip()) and mark not in layout.unmarked]

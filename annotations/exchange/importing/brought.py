@@ -118,4 +118,5 @@ def _list_wordings(question: Question) -> dict[str, list[Any]]:
 
 
 def _get_manager(model: type[Passage] | type[Question]) -> Any:
+    """Return the default manager of a model, for both types of items."""
     return model._default_manager

@@ -21,7 +21,7 @@ LONGEST_ID, LONGEST_CATEGORY, LONGEST_LANGUAGE = 255, 200, 35
 
 def import_prompts(
     question_set: QuestionSet,
-    given: Readable,
+    path: Readable,
     *,
     repair: bool = False,
     dry_run: bool = False,
@@ -36,7 +36,7 @@ def import_prompts(
     Raises `InputError`: see `read_prompts`; also for a stored item with other wordings.
     The `Import` of the new items can undo them; `imported_by` is the key of its user.
     """
-    file = read_prompts(given, repair=repair)
+    file = read_prompts(path, repair=repair)
     problems = Problems(file.name)
     with all_or_nothing(dry_run):
         version = version_of(locked(question_set), None, file.name)
@@ -140,6 +140,7 @@ def _build_report(
     notes: list[str],
     dry_run: bool,
 ) -> ImportReport:
+    """Return the report of an import, with its counts."""
     return ImportReport(
         what="items",
         file=file.name,

@@ -265,6 +265,7 @@ def _build_report(
     n_completed: int = 0,
     notes: list[str] | None = None,
 ) -> ImportReport:
+    """Return the report of an import, with its counts."""
     return ImportReport(
         what=what,
         file=file.name,

@@ -29,7 +29,9 @@ def add_rows(
     80 of them: on SQLite that is three quarters of the time. Constraints and triggers apply here
     too. Every field but the key must be named, so a new field cannot be forgotten. None is NULL.
     """
-    connection = connections[DEFAULT_DB_ALIAS]  # itself: its stand-in finds it anew at every use
+    connection = connections[
+        DEFAULT_DB_ALIAS
+    ]  # not the proxy `connection`, which looks it up at each use
     fields = _require_all_fields(model, (*names, *same))
     prepare = _build_converters(fields, names, connection)
     fixed = _convert_same(fields, same, connection)
@@ -141,6 +143,7 @@ class PreparedRows:
                 cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _create_table(self, table: str, columns: str) -> None:
+        """Create a temporary table with these columns."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(f"CREATE TABLE {table} ({columns})")
 
@@ -208,6 +211,7 @@ def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[An
 def _convert_same(
     fields: Mapping[str, Any], same: Mapping[str, Any], connection: BaseDatabaseWrapper
 ) -> list[Any]:
+    """Return the values that all rows share, as the database takes them."""
     return [fields[name].get_db_prep_save(value, connection) for name, value in same.items()]
 
 
@@ -219,4 +223,5 @@ def _quote_columns(
 
 
 def _quote_table(model: type[models.Model], connection: BaseDatabaseWrapper) -> str:
+    """Return the quoted name of a model's table."""
     return connection.ops.quote_name(model._meta.db_table)

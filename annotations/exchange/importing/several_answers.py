@@ -29,7 +29,7 @@ LONGEST = {"id": 255, "category": 200, "language": 35}
 
 def import_several_answers(
     question_set: QuestionSet,
-    given: Readable,
+    path: Readable,
     *,
     dry_run: bool = False,
     imported_by: int | None = None,
@@ -45,7 +45,7 @@ def import_several_answers(
     text or other answers, and for an id, category or language that is too long.
     The `Import` of the new questions can undo them; `imported_by` is the key of its user.
     """
-    file = read_several_answers(given)
+    file = read_several_answers(path)
     problems = Problems(file.name)
     with all_or_nothing(dry_run):
         version = version_of(locked(question_set), None, file.name)

@@ -233,7 +233,7 @@ class Stage:
         `duplicates` says which of a worker's two answers to a question counts. Raises
         `InputError` with every bad row.
         """
-        aside = source.table.kept_aside
+        kept_aside = source.table.kept_aside
         self.duplicates = duplicates
         for record, _ in source:
             facts = record.facts
@@ -242,7 +242,7 @@ class Stage:
             if facts is not None:
                 self.workers[worker].add_facts(facts)
                 self._note_attempt(worker, record.line, facts)
-            extra = _encode_extra(record, aside)
+            extra = _encode_extra(record, kept_aside)
             values: tuple[Any, ...] = (None, None, None, None)
             end_values: tuple[Any, ...] = (None, None, None)
             if facts is not None:
@@ -385,6 +385,7 @@ class Stage:
         self.ahead, self.is_ready = ahead, True
 
     def _drop_ahead(self) -> None:
+        """Delete the prepared rows, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
         self.ahead, self.is_ready = None, False
@@ -429,10 +430,12 @@ def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
 
 
 def _format_time(value: datetime | None) -> str | None:
+    """Return a time in ISO 8601; None for None."""
     return None if value is None else value.isoformat()
 
 
 def _parse_time(written: str | None) -> datetime | None:
+    """Return the time of an ISO 8601 text; None for None."""
     return None if written is None else datetime.fromisoformat(written)
 
 

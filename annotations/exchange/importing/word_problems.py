@@ -188,6 +188,7 @@ def _build_report(
     notes: list[str],
     dry_run: bool,
 ) -> ImportReport:
+    """Return the report of an import, with its counts."""
     return ImportReport(
         what="problems",
         file=file.name,

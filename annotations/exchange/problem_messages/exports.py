@@ -9,6 +9,7 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 
 
 def _choose_worker(values: Mapping[str, Any]) -> str:
+    """Return the remedy for a missing worker column, for pages."""
     rows = ", or the row number if each row is of one worker" if values["has_rows"] else ""
     return f"Choose the column of the workers' ids{rows}."
 
@@ -24,6 +25,7 @@ def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _map_worker(values: Mapping[str, Any]) -> str:
+    """Return the remedy for a missing worker column, for the command line."""
     rows = "; if each row is of one worker, --map worker=#row takes the row number"
     return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
 

@@ -38,7 +38,7 @@ class _FileFacts:
     """Facts of one file of answers: name, hash, encoding, row counts, further columns, warnings.
 
     `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
-    earlier row said: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
+    earlier row has: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
     the records without an answer. `encoding` is None for a workbook.
     """
 

@@ -41,7 +41,7 @@ def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
             yield handle
             return
         with tempfile.TemporaryFile() as copy:
-            with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as written:
+            with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new_archive:
                 for part in archive.infolist():
                     is_placed = part in sheets and not count_matches(archive, part, _UNPLACED, 1)
                     parts = (
@@ -49,7 +49,7 @@ def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
                         if is_placed
                         else read_blocks(archive, part)
                     )
-                    with written.open(part.filename, "w", force_zip64=True) as out:
+                    with new_archive.open(part.filename, "w", force_zip64=True) as out:
                         for block in parts:
                             out.write(block)
             yield cast("BinaryIO", copy)

@@ -48,6 +48,7 @@ _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
+    """Return undecodable bytes as lone surrogates, for the error handler of a codec."""
     # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
     # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
     assert isinstance(error, UnicodeDecodeError)
@@ -206,8 +207,8 @@ def _find_bad_character(handle: BinaryIO, encoding: str) -> tuple[int, int, str]
         block = handle.read(BLOCK)
         more = bool(block)
         text = decoder.decode(block, final=not more)
-        found = _BAD.search(text)
-        for part in _LINE_END.split(text[: found.start()] if found else text):
+        match = _BAD.search(text)
+        for part in _LINE_END.split(text[: match.start()] if match else text):
             if part in ("\r\n", "\r", "\n"):
                 if part != "\n" or not after_return:  # a pair may be cut in two by the block's end
                     line += 1
@@ -216,8 +217,8 @@ def _find_bad_character(handle: BinaryIO, encoding: str) -> tuple[int, int, str]
                 column += len(part)
             if part:
                 after_return = part == "\r"
-        if found:
-            return line, column, found.group()
+        if match:
+            return line, column, match.group()
     raise AssertionError("called for a file without a bad character")
 
 

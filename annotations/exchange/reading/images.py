@@ -188,7 +188,7 @@ def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage
             image = opened if opened.mode == mode else opened.convert(mode)
             image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
             image = ImageOps.exif_transpose(image)
-            # A new picture of the same pixels: what else the file said does not come along.
+            # A new image of the same pixels: metadata and further content are not copied.
             bare = Image.new(image.mode, image.size)
             bare.paste(image)
             written = io.BytesIO()

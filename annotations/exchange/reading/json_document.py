@@ -101,7 +101,7 @@ def read_json(
     ------
     InputError
         It is no JSON: the first mistake with its line and column, or every missing comma; a key
-        stands twice in one object, values are nested more than 100 deep, there are more than
+        occurs twice in one object, values are nested more than 100 deep, there are more than
         `most` of them, and whatever `open_text` refuses.
     """
     origin, most = source_of(file), MOST_VALUES if most is None else most
@@ -343,6 +343,7 @@ class _JsonParser:
         return self._at
 
     def _skip_blanks(self) -> None:
+        """Move behind blanks and line ends."""
         blank = _BLANK.match(self.text, self._at)
         assert blank is not None
         self._at = blank.end()
@@ -366,6 +367,7 @@ class _JsonParser:
         return match.lastgroup, match[0]
 
     def _parse_number(self, token: str) -> int | float:
+        """Return the value of a number token; raises `InputError` for too many digits."""
         try:
             return float(token) if re.search("[.eE]", token) else int(token)
         except ValueError as error:  # Python refuses whole numbers of more than 4,300 digits
@@ -390,5 +392,6 @@ class _JsonParser:
         return line, at - self._starts[line - 1] + 1
 
     def _build_error(self, code: str, **values: Any) -> InputError:
+        """Return the error of a code at the current line and column."""
         line, column = self._locate(self._at)
         return InputError.from_code(self.name, code, line=line, column=column, **values)

@@ -66,8 +66,6 @@ def read_judgements(file: Readable) -> JudgementFile:
     The column score has the score, or judge_reply the judge's own words. A row with neither, or
     with a number outside 0 to 5, is a judgement without a score.
 
-    A score stands in the column score, or in the judge's own words in judge_reply. A row with
-    neither, or with a number beyond 0 to 5, is a judgement without a score, and is told as one.
 
     Raises
     ------

@@ -139,15 +139,15 @@ class MturkRows:
         """Yield each answer's record with a number of its own; bad assignments are noted."""
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
-            aside = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
+            further_cells = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
             # The header is known only with the first row.
             if not self.n_assignments:
                 fields = self._choose_fields()
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
-            form_fields = read_fields(aside)
-            assignment = self._read_assignment(line, cells, aside, form_fields)
+            form_fields = read_fields(further_cells)
+            assignment = self._read_assignment(line, cells, further_cells, form_fields)
             if assignment is None:
                 continue
             hit, worker, facts = assignment
@@ -208,10 +208,14 @@ class MturkRows:
         return "\n".join(f"{name}: {text}" for name, text in inputs.items() if text.strip())
 
     def _read_assignment(
-        self, line: int, cells: Sequence[str], aside: dict[str, str], form_fields: dict[str, str]
+        self,
+        line: int,
+        cells: Sequence[str],
+        further_cells: dict[str, str],
+        form_fields: dict[str, str],
     ) -> tuple[str, str, AnswerFacts] | None:
         """Return the HIT, the worker and the facts of an assignment; None if a cell is bad."""
-        before = self.problems.total
+        n_problems = self.problems.total
         hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
@@ -230,13 +234,15 @@ class MturkRows:
         if accepted and submitted and submitted < accepted:
             note("SubmitTime", "assignment_times_reversed")
         inputs = {
-            name.removeprefix(INPUT): cell for name, cell in aside.items() if name.startswith(INPUT)
+            name.removeprefix(INPUT): cell
+            for name, cell in further_cells.items()
+            if name.startswith(INPUT)
         }
         # All assignments of a HIT show the same inputs; other ones mean a damaged file.
         first_line, known = self._inputs.setdefault(hit, (line, inputs))
         if known != inputs:
             note("HITId", "assignment_inputs_differ", hit=hit, first_line=first_line)
-        if self.problems.total > before:
+        if self.problems.total > n_problems:
             return None
         names = (*OF_ASSIGNMENT, FEEDBACK)
         stored = dict(zip(names, cells[5:], strict=True))

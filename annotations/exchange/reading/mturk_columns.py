@@ -31,7 +31,7 @@ TAKEN_BACK = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", *MAY_LACK
 SAMPLES = 3
 REPEATING = 2
 """Cells that must agree before a field counts as an echo, and workers with several assignments of
-whom each gave one value before it counts as theirs."""
+which each gave one value before the field counts as one value for each worker."""
 
 
 @dataclass(slots=True)
@@ -83,14 +83,14 @@ def _restore_name(name: str) -> str:
     return name
 
 
-def read_fields(aside: dict[str, str]) -> dict[str, str]:
+def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
     """Return the form fields of an assignment by their names without `Answer.`, in file order.
 
     The fields of a JSON cell `Answer.taskAnswers` are listed one by one; a cell that is no such
     JSON remains a field of that name.
     """
     fields: dict[str, str] = {}
-    for name, cell in aside.items():
+    for name, cell in further_cells.items():
         if not name.startswith(ANSWER):
             continue
         if name == TASK_ANSWERS and (task_answers := _parse_task_answers(cell)) is not None:
@@ -108,19 +108,19 @@ def columns_of(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColu
     table.
     """
     table = open_table(path, wanted, Problems(source_of(path).name), MAY_LACK)
-    seen: dict[str, _ColumnObserver] = {}
+    observers: dict[str, _ColumnObserver] = {}
     n_of_worker: dict[str, int] = {}
     for n_before, (_, cells, extra) in enumerate(table.rows):
-        aside = dict(zip(spelled(table.kept_aside), extra, strict=False))
+        further_cells = dict(zip(spelled(table.kept_aside), extra, strict=False))
         worker = cells[1].strip() if len(cells) > 1 else ""
         n_of_worker[worker] = n_of_worker.get(worker, 0) + 1
-        for name, text in read_fields(aside).items():
+        for name, text in read_fields(further_cells).items():
             # A field that only some forms sent was empty in the others.
-            seen.setdefault(name, _ColumnObserver(AnswerColumn(name), n_before)).add_cell(
-                worker, text, aside
+            observers.setdefault(name, _ColumnObserver(AnswerColumn(name), n_before)).add_cell(
+                worker, text, further_cells
             )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
-    columns = [observed.finish_column(repeating) for observed in seen.values()]
+    columns = [observed.finish_column(repeating) for observed in observers.values()]
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
             column.echoes, column.of_worker, column.of_person = "", False, False

@@ -151,6 +151,7 @@ def _blank_withheld(cell: str) -> str:
 
 
 def _is_withheld(cell: str) -> bool:
+    """Return whether Prolific has deleted the content of a cell."""
     return squashed(cell) in WITHHELD
 
 

@@ -430,4 +430,5 @@ def _is_entry(entry: object, nested: bool) -> bool:
 
 
 def _pick_filled(further_cells: dict[str, str]) -> dict[str, str]:
+    """Return the cells that are not blank."""
     return {name: cell for name, cell in further_cells.items() if cell.strip()}

@@ -14,7 +14,7 @@ from annotations.exchange.reading.word_problems import normalise_form
 
 YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
 LABELS = (YES, NO, CANNOT_TELL)
-"""The position of a label is its numeric code in agreement statistics."""
+"""The order is that of the numeric codes of labels."""
 FIELDS = ("system", "id", "form", "annotator", "label")
 HUMAN = "human:"
 

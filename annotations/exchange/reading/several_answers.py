@@ -115,7 +115,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     ------
     InputError
         It is no such list; a question without a text or without `answer`, an answer that is empty
-        or neither text, number nor list of these, an id that stands there twice.
+        or neither text, number nor list of these, an id that occurs twice.
     """
     source = source_of(path)
     problems = Problems(source.name)
@@ -230,7 +230,7 @@ def read_several_answers_replies(
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
     {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
-    `logprobs`, those of its tokens. The thinking in a reply is put aside, unless `keep_thinking`.
+    `logprobs`, those of its tokens. The thinking in a reply is removed, unless `keep_thinking`.
 
     Raises
     ------
@@ -279,6 +279,7 @@ def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
 
 
 def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
+    """Return the fields of a reply that a repeated line must have too."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, cleaned(reply.text), parsed)
 

@@ -43,7 +43,7 @@ CELL = re.compile(rb"<(?:[^<>\s/:]+:)?c[\s/>]")
 SHORTEST_ROW = MOST_IN_A_ROW * len(b"<c/>")
 """Bytes of a row with so many cells; shorter ones need not be counted."""
 STRING = re.compile(rb"<(?:[^<>\s/:]+:)?si[\s/>]")
-# Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
+# A workbook writes control characters as _x000D_, and an underscore that only looks like the
 # beginning of such an escape as _x005F_. (openpyxl leaves them so.)
 _ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
 

@@ -123,7 +123,7 @@ class OutputFolder:
         if target.is_dir():
             raise InputError.from_code(str(self.path), "folder_in_place", name=name)
         if target.exists() and not target.is_file():
-            # A device or a pipe: to replace it, as files are, would take it away from everybody.
+            # A device or a pipe: replacing it by a file would destroy it for all programs.
             raise InputError.from_code(str(self.path), "output_not_ordinary", name=name)
         return self._stage / "new" / name
 
@@ -195,7 +195,7 @@ class OutputFolder:
             self._stage = None
         if not keep_parents:
             for folder in reversed(self._made):
-                with suppress(OSError):  # somebody else put something there: then it stays
+                with suppress(OSError):  # not empty any more: another program has written to it
                     folder.rmdir()
         self._made = []
 

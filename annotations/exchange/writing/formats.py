@@ -106,6 +106,7 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
 
 
 def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """Yield a defused table as a workbook."""
     return write_xlsx(sheet_rows(header, rows))
 
 
