@@ -73,7 +73,7 @@ def workbook_chunks(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]
     """Yield a workbook with a sheet of each name; its rows are built when it is written.
 
     Names consist of letters, digits, blanks and dashes, and are cut after 31 characters. Rows and
-    errors as in `xlsx_chunks`.
+    errors as in `write_xlsx`.
     """
     pipe = Pipe()
     names = list(enumerate((name[:LONGEST_NAME] for name in sheets), 1))

@@ -156,13 +156,13 @@ def another_version(rivers: Any) -> dict[str, Any]:
 
     known = answers.prepare_stage
 
-    def look_ahead(*arguments: Any) -> None:
+    def prepare_stage(*arguments: Any) -> None:
         known(*arguments)
         thread = threading.Thread(target=rivers.draft)
         thread.start()
         thread.join()
 
-    answers.prepare_stage = look_ahead
+    answers.prepare_stage = prepare_stage
     return {"reports": [first, bring(rivers)], "whole": _of(rivers)}
 
 
