@@ -200,7 +200,8 @@ def store_answers(
     """Store the staged answers in a version; the caller holds the transaction and the lock.
 
     `fresh` are the ids of the questions that were created for the file, or would be: a dry run only
-    reads, and needs neither lock nor transaction. What `prepare_stage` compared is not compared again.
+    reads, and needs neither lock nor transaction. What `prepare_stage` compared is not compared
+    again.
     """
     file = stage.file
     # The comparison before the lock may have been with another version.
