@@ -36,7 +36,7 @@ class OutputFolder:
             self._prepare()
         except (OSError, ValueError) as error:
             self._clean_up()
-            raise self._build_error(error, "folder_unwritable") from error
+            raise self._wrap_error(error, "folder_unwritable") from error
         except BaseException:
             self._clean_up()
             raise
@@ -58,7 +58,7 @@ class OutputFolder:
                     self._publish()
                     done = True
                 except OSError as failure:
-                    raise self._build_error(failure, "folder_not_written") from failure
+                    raise self._wrap_error(failure, "folder_not_written") from failure
         finally:
             self._clean_up(keep_parents=done)
 
@@ -72,7 +72,7 @@ class OutputFolder:
         try:
             file = self._files[name] = path.open("xb")
         except OSError as error:
-            raise self._build_error(error, "folder_file_refused", name=name) from error
+            raise self._wrap_error(error, "folder_file_refused", name=name) from error
         return file
 
     def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -108,7 +108,7 @@ class OutputFolder:
             self._files.pop(name, None)
             path.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise self._build_error(error, "folder_file_refused", name=name) from error
+                raise self._wrap_error(error, "folder_file_refused", name=name) from error
             raise
 
     def _build_path(self, name: str) -> Path:
@@ -199,7 +199,7 @@ class OutputFolder:
                     folder.rmdir()
         self._made = []
 
-    def _build_error(self, error: Exception, code: str, **values: str) -> InputError:
+    def _wrap_error(self, error: Exception, code: str, **values: str) -> InputError:
         """Return the `InputError` of an error of the operating system."""
         cause = getattr(error, "strerror", None) or str(error)
         problem = Problem.from_code(str(self.path), None, None, code, cause=cause, **values)
