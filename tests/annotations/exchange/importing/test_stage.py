@@ -191,7 +191,7 @@ def test_the_way_of_a_worker_is_told_whatever_the_order_of_the_rows(first):
     ]
     worker = StagedWorker("", "ada", 2)
     for one in (facts[first], facts[1 - first], AnswerFacts()):
-        worker.learn(one)
+        worker.add_facts(one)
     assert worker.state == "submitted"
     times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
     assert times == (at(2, 0), at(3, 6), at(3, 40))
