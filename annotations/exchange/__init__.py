@@ -1,20 +1,19 @@
-"""Files to records, and rows to files.
+"""Read files to records, and write rows to files.
 
-A file of answers passes five stages, each a module that knows nothing of the next:
+A file of answers passes five stages, each a module that does not import the next:
 
-1. `tables` looks at the ending of the name and picks the format;
-2. `decoding` finds out the encoding and yields lines of text (a workbook has none);
-3. `delimited`, `jsonlines` and `workbook` yield rows of text cells, each with its line;
-4. `header` has told them which columns are wanted and which are kept aside;
-5. `answers` checks every row, drops repetitions and hands out `records`.
+1. `tables` selects the format by the ending of the name; 2. `decoding` finds the encoding and
+yields lines of text (a workbook has none); 3. `delimited`, `jsonlines` and `workbook` yield rows of
+text cells, each with its line; 4. `header` finds the wanted columns and the further ones; 5.
+`answers` checks every row, removes repetitions and returns `records`.
 
-Bad rows are collected on the way as `problems` and told all at once, as an `InputError`. A problem
-has a code and values; `problem_messages` has the sentences of all codes. Nothing here knows Django,
-models or a database.
+Bad rows are collected on the way as `problems` and reported all at once, as an `InputError`. A
+problem has a code and values; `problem_messages` has the sentences of all codes. Only `importing`
+uses Django, models or a database.
 
-On the way out, `writing` makes files of the same formats, a piece at a time: `defusing` keeps
-spreadsheets from running a text as a formula (and the readers restore it), `sheet` makes
-workbooks, and `folder` writes all files or none.
+`writing` writes files of the same formats, a piece at a time: `defusing` keeps spreadsheets from
+running a text as a formula (and the readers restore it), `sheet` writes workbooks, and `folder`
+writes all files or none.
 """
 
 from annotations.exchange.header import ColumnNames

@@ -1,4 +1,4 @@
-"""Names of columns compared by their letters, and what a name says that a column holds.
+"""Compare column names by their letters, and find what a column of a name holds.
 
 A name is compared without case, blanks, accents and signs: "E-Mail Address", "email_address" and
 "EmailAddress" are one name.
@@ -23,7 +23,7 @@ def plain_name(name: str) -> str:
 
 
 def plain_names(text: str | Iterable[str]) -> frozenset[str]:
-    """Return names as they are compared; a text holds one in each word."""
+    """Return a set of names as they are compared; a text holds one in each word."""
     return frozenset(map(plain_name, text.split() if isinstance(text, str) else text))
 
 
@@ -76,7 +76,7 @@ PERSONAL = plain_names(
     "ssn socialsecurity socialsecuritynumber nationalid passport passportnumber iban "
     "ausweisnummer sozialversicherungsnummer dni nif steuernummer"
 )
-"""Columns that say who or where a person is."""
+"""Names of columns with a person's identity, contact or place."""
 
 _PERSONAL_PARTS = plain_names(
     "ipaddress ipadresse emailaddress emailadresse latitude longitude firstname lastname surname "
@@ -196,7 +196,7 @@ REMARKS = re.compile(
 
 @lru_cache(4096)
 def is_personal(name: str) -> bool:
-    """Whether a heading says that its column holds who or where a person is."""
+    """Return whether a heading names a column with a person's identity, contact or place."""
     plain = plain_name(name)
     if plain in PERSONAL:
         return True
@@ -209,16 +209,16 @@ def is_personal(name: str) -> bool:
 
 @lru_cache(4096)
 def is_demographic(name: str) -> bool:
-    """Whether a heading asks for a fact about the person, such as the age or the education."""
+    """Return whether a heading asks for a fact about the person, such as age or education."""
     return plain_name(name) in DEMOGRAPHIC or bool(_DEMOGRAPHIC_QUESTION.match(name.strip(" *¿")))
 
 
 def is_bookkeeping(name: str) -> bool:
-    """Whether a heading names what a tool notes of each row, such as its status or its times."""
+    """Return whether a heading names a tool's own column, such as status or duration."""
     plain = plain_name(name)
     return plain in BOOKKEEPING or plain in TIMES
 
 
 def is_remark(name: str) -> bool:
-    """Whether a heading asks for remarks on the study itself."""
+    """Return whether a heading asks for remarks on the study itself."""
     return bool(REMARKS.search(name.strip()))

@@ -1,7 +1,7 @@
-"""The further columns of our own exports: what they are called, and cells to values and back.
+"""Read and write the further columns of this application's exports.
 
-They count only in a file that has the column which marks it as such an export (`header.MARKS`);
-in any other file a column that happens to be called so is kept aside like every other.
+They are read only in a file with the column that marks it as such an export (`header.MARKS`); in
+any other file a column of the same name is a further column.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OF_RUN = (
     *("run_worker_raw", "run_worker_raw_low", "run_worker_raw_high", "run_worker_leave_one_out"),
     *("run_worker_weight", "run_worker_n_answers", "run_worker_support", "run_worker_rank"),
 )
-"""Columns that a run computed: an import reads over them."""
+"""Columns that a run computed: an import ignores them."""
 
 COUNTERS = (
     *("paste_count", "pasted_characters", "keystrokes", "typed_characters", "deleted_characters"),
@@ -59,16 +59,16 @@ LONGEST_PANEL = 100
 
 
 class Note(Protocol):
-    """Takes a column, the code of what is wrong with its cell, and the code's values."""
+    """A function that notes a fault: column, code of the fault, values of the code."""
 
     def __call__(self, column: str, code: str, /, **values: Any) -> None:
-        """Note it."""
+        """Note one fault of a cell."""
 
 
-def answer_columns() -> tuple[Column, ...]:
-    """The columns of `FACTS`, `SIGNALS` and `READ_IN`, then those of a run.
+def list_answer_columns() -> tuple[Column, ...]:
+    """Return the columns of `FACTS`, `SIGNALS` and `READ_IN`, then those of a run.
 
-    So all of them are known, and none is kept aside.
+    The columns of a run are included so that they are not further columns.
     """
     return tuple(
         Column(name, (name,), required=False, mark=OF_ANSWERS)
@@ -76,20 +76,18 @@ def answer_columns() -> tuple[Column, ...]:
     )
 
 
-def model_columns() -> tuple[Column, ...]:
-    """The same for answers of models."""
+def list_model_columns() -> tuple[Column, ...]:
+    """Return the columns of `ASKING`, then those of a run, for answers of models."""
     return tuple(
         Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
         for name in (*ASKING, *OF_MODEL_RUN)
     )
 
 
-def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
-    """The facts in the cells of `FACTS`, `SIGNALS` and `READ_IN`.
+def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
+    """Return the facts of an answer from the cells of `FACTS`, `SIGNALS` and `READ_IN`.
 
-    What cannot be read is told to `note`.
-
-    `text` is the answer, with which the status has to agree.
+    Faults are passed to `note`. `text` is the answer, with which the status must agree.
     """
     panel, status, rejected, started, submitted, seconds, state, *rest = cells[: len(FACTS)]
     first_draft, signals, *counts, language = cells[len(FACTS) :]
@@ -106,48 +104,53 @@ def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
     state = state.strip().casefold()
     if state and state not in STATES:
         note("session_state", "session_state_unknown", state=state[:40], known=", ".join(STATES))
-    began, seen, ended = (
-        time_of(name, cell, note) for name, cell in zip(FACTS[7:10], rest[:3], strict=True)
+    session_started, session_seen, session_submitted = (
+        read_time(name, cell, note) for name, cell in zip(FACTS[7:10], rest[:3], strict=True)
     )
-    if began and ended and ended < began:
+    if session_started and session_submitted and session_submitted < session_started:
         note("session_submitted_at", "session_times_reversed")
     if len(panel.strip()) > LONGEST_PANEL:
         note("panel", "panel_too_long", size=len(panel.strip()), most=LONGEST_PANEL)
     return AnswerFacts(
         panel=panel.strip(),
-        rejected=flag_of("rejected", rejected, note),
-        started_at=time_of("started_at", started, note),
-        submitted_at=time_of("submitted_at", submitted, note),
+        rejected=read_flag("rejected", rejected, note),
+        started_at=read_time("started_at", started, note),
+        submitted_at=read_time("submitted_at", submitted, note),
         work_seconds=seconds_of("work_seconds", seconds, note),
         session_state=state,
-        session_started_at=began,
-        session_last_seen_at=seen,
-        session_submitted_at=ended,
-        extra=object_of("extra", rest[3], note),
-        first_draft_at=time_of("first_draft_at", first_draft, note),
-        signals=signals_of(signals, counts, note),
+        session_started_at=session_started,
+        session_last_seen_at=session_seen,
+        session_submitted_at=session_submitted,
+        extra=read_object("extra", rest[3], note),
+        first_draft_at=read_time("first_draft_at", first_draft, note),
+        signals=read_signals(signals, counts, note),
         language=language,
     )
 
 
-def signals_of(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
-    """How an answer came about: whether it was counted, and the counts; None for empty cells."""
-    said = cell.strip().casefold()
-    numbers = [number_of(name, one, note) for name, one in zip(COUNTERS, counts, strict=True)]
-    if said not in ("", COUNTED, OFF):
-        note("signals", "signals_unknown", cell=said[:40], counted=COUNTED, off=OFF)
-    elif said == COUNTED:
-        missing = [name for name, one in zip(COUNTERS, counts, strict=True) if not one.strip()]
+def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
+    """Return whether an answer's signals were counted, and the counts; None for empty cells."""
+    state = cell.strip().casefold()
+    numbers = [
+        read_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)
+    ]
+    if state not in ("", COUNTED, OFF):
+        note("signals", "signals_unknown", cell=state[:40], counted=COUNTED, off=OFF)
+    elif state == COUNTED:
+        missing = [
+            name for name, number in zip(COUNTERS, counts, strict=True) if not number.strip()
+        ]
         if missing:
             note("signals", "signals_without_counts", missing=", ".join(missing))
-        return Signals(said, tuple(one or 0 for one in numbers))
-    elif any(one is not None for one in numbers):
+        # Empty counts are noted above, so 0 is never stored for them.
+        return Signals(state, tuple(number or 0 for number in numbers))
+    elif any(number is not None for number in numbers):
         note("signals", "counts_without_signals")
-    return Signals(said) if said else None
+    return Signals(state) if state else None
 
 
-def asking_of(cells: Sequence[str], note: Note) -> ModelAsking:
-    """The same for the cells of `ASKING`."""
+def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
+    """Return how a model was asked, from the cells of `ASKING`; faults are passed to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
@@ -157,13 +160,13 @@ def asking_of(cells: Sequence[str], note: Note) -> ModelAsking:
         sample=number,
         finish_reason=finish_reason[:100],
         prompt=prompt,
-        parameters=object_of("parameters", parameters, note),
-        extra=object_of("extra", extra, note),
+        parameters=read_object("parameters", parameters, note),
+        extra=read_object("extra", extra, note),
     )
 
 
-def time_of(name: str, cell: str, note: Note) -> datetime | None:
-    """A time in ISO 8601 with its zone; None for an empty cell."""
+def read_time(name: str, cell: str, note: Note) -> datetime | None:
+    """Return an ISO 8601 time in UTC; None for an empty cell or, with a note, a bad one."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -177,7 +180,7 @@ def time_of(name: str, cell: str, note: Note) -> datetime | None:
 
 
 def seconds_of(name: str, cell: str, note: Note) -> float | None:
-    """A number of seconds, 0 or more; None for an empty cell."""
+    """Return seconds, 0 or more; None for an empty cell or, with a note, a bad one."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -191,8 +194,8 @@ def seconds_of(name: str, cell: str, note: Note) -> float | None:
     return value
 
 
-def number_of(name: str, cell: str, note: Note) -> int | None:
-    """A whole number, 0 or more; None for an empty cell."""
+def read_number(name: str, cell: str, note: Note) -> int | None:
+    """Return a whole number, 0 or more; None for an empty cell or, with a note, a bad one."""
     if not (cell := cell.strip()):
         return None
     if cell.isascii() and cell.isdecimal() and int(cell[:12]) <= MOST_SAMPLES:
@@ -201,16 +204,16 @@ def number_of(name: str, cell: str, note: Note) -> int | None:
     return None
 
 
-def flag_of(name: str, cell: str, note: Note) -> bool:
-    """Yes or no; an empty cell is no."""
+def read_flag(name: str, cell: str, note: Note) -> bool:
+    """Return whether a cell says yes; an empty cell is no, a bad one is noted."""
     word = cell.strip().casefold()
     if word not in YES + NO:
         note(name, "not_boolean", cell=word[:40])
     return word in YES
 
 
-def object_of(name: str, cell: str, note: Note) -> dict[str, Any]:
-    """A JSON object; {} for an empty cell."""
+def read_object(name: str, cell: str, note: Note) -> dict[str, Any]:
+    """Return the JSON object of a cell; {} for an empty cell or, with a note, a bad one."""
     if not cell.strip():
         return {}
     try:
@@ -224,15 +227,15 @@ def object_of(name: str, cell: str, note: Note) -> dict[str, Any]:
 
 
 def written_time(value: datetime | None) -> str | None:
-    """A time as `time_of` reads it."""
+    """Return a time as ISO 8601 text in UTC; None for None."""
     return None if value is None else value.astimezone(UTC).isoformat()
 
 
 def written_object(value: dict[str, Any]) -> str | None:
-    """An object as `object_of` reads it, its keys in order; nothing for {}."""
+    """Return an object as JSON, its keys sorted; None for {}."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
 
 
 def written_seconds(value: float | None) -> float | int | None:
-    """Seconds as they are read again, whole ones without a point."""
+    """Return seconds as a cell: whole ones as an int, so without a point."""
     return int(value) if value is not None and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""The columns of a file: which are wanted, where they stand, which are kept aside."""
+"""Find the wanted and the further columns in the header of a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 from annotations.exchange.column_names import plain_name
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.defusing import restored
+from annotations.exchange.defusing import restore
 from annotations.exchange.problems import InputError, Problem
 
 LISTED = 20
@@ -23,24 +23,24 @@ OF_MODEL_ANSWERS = "crowdgrade:model-answers"
 OF_QUESTIONS = "crowdgrade:questions"
 OF_PASSAGES = "crowdgrade:passages"
 MARKS = frozenset({DEFUSED, OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS, OF_PASSAGES})
-"""Names of columns by which a file says that it is our own export, and how its texts stand."""
+"""Names of columns that mark a file as an export of ours, or its texts as defused."""
 
 Row = tuple[int, tuple[str, ...], tuple[str, ...]]
-"""What every format hands on: the line where the row begins, the wanted cells in the order asked
-for, the cells kept aside."""
+"""A row of any format: its first line, the wanted cells in the order of the wanted columns, the
+further cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column that a reader wants.
 
-    `key` is our word for it, `names` are the names it may have in the file, the preferred first.
-    With `mark` it is wanted only in a file that has a column of that name too; in any other file
-    a column of its name is just another one. Of one that is `structured` JSON Lines may hold a list
-    or an object, which is handed on as JSON. `renamed_by` is the option of the command line that
-    says how it is called in a file, "" where there is none. In a file that people fill in by hand a
-    name may stand in `any_case`, with other blanks and signs: a column "Bonus" that is read over is
-    an amount that is lost. With `exactly_first` one that is spelled as we do goes before others.
+    `key` is its default name, `names` are the names it may have in the file, the preferred first.
+    With `mark` it is wanted only in a file that has a column of that name too; in any other file it
+    is a further column. If it is `structured`, JSON Lines may hold a list or an object, which is
+    returned as JSON. `renamed_by` is the command line option that sets its name, "" where there is
+    none. In a file that people fill in by hand a name may be in `any_case`, with other blanks and
+    signs: a column "Bonus" that is ignored is an amount that is not paid. With `exactly_first` an
+    exact name is preferred to others.
     """
 
     key: str
@@ -52,26 +52,29 @@ class Column:
     any_case: bool = False
     exactly_first: bool = False
 
-    def found_in(self, names: Sequence[str], *, marked: bool) -> list[int]:
-        """Where it stands among the names of a header: more than once is a mistake."""
+    def find_positions(self, names: Sequence[str], *, marked: bool) -> list[int]:
+        """Return the positions of the column in a header; more than one is the file's mistake."""
         if self.mark and not marked:
             return []
+        # A name in another case is preferred to one with other blanks and signs.
         folds = (str.casefold, plain_name) if self.any_case else (str,)
         for fold in (str, *folds) if self.exactly_first else folds:
             for name in self.names:
-                places = [i for i, one in enumerate(names) if one and fold(one) == fold(name)]
-                if places:
-                    return places
+                positions = [
+                    i for i, heading in enumerate(names) if heading and fold(heading) == fold(name)
+                ]
+                if positions:
+                    return positions
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the columns of one file stand.
+    """The positions of the wanted, further and marking columns of one file.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
-    the position and name of each further column that has a name, `marks` the columns by which the
-    file says what it is (`MARKS`).
+    the position and name of each further column that has a name, `marks` the marking columns
+    (`MARKS`).
     """
 
     wanted: tuple[int | None, ...]
@@ -80,13 +83,13 @@ class Layout:
 
     @property
     def is_defused(self) -> bool:
-        """Whether texts stand as `defusing` writes them."""
+        """Return whether the texts of the file are defused; see `defusing`."""
         return DEFUSED in self.marks
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """How the columns are called in the files; the defaults are our own words."""
+    """The column names of files of answers."""
 
     worker: str = "worker"
     question: str = "question"
@@ -96,7 +99,7 @@ class ColumnNames:
 
     @classmethod
     def parse(cls, text: str) -> ColumnNames:
-        """The names in `worker=NAME,question=NAME,...`; what is not named keeps its default.
+        """Return the names in `worker=NAME,question=NAME,...`; the others keep their defaults.
 
         Names may hold spaces and, after the first one, equal signs; an entry with a comma is
         quoted as in CSV (`"answer=Answer, in full"`). Raises ValueError, with a sentence for the
@@ -104,18 +107,18 @@ class ColumnNames:
         a name that would serve two columns of the same file.
         """
         known = [field.name for field in fields(cls)]
-        given = given_names(text, known)
-        names = cls(**given)
+        names_by_key = given_names(text, known)
+        names = cls(**names_by_key)
         for same_file in (("worker", "question", "answer"), ("model", *known[1:3], "status")):
-            taken: dict[str, str] = {}
+            key_by_name: dict[str, str] = {}
             for key in same_file:
-                other = taken.setdefault(getattr(names, key), key)
+                other = key_by_name.setdefault(getattr(names, key), key)
                 if other != key:
                     raise ValueError(f"{other} and {key} are both named {getattr(names, key)!r}")
         return names
 
     def for_answers(self) -> tuple[Column, ...]:
-        """Worker, question, answer."""
+        """Return the columns of a file of answers: worker, question, answer."""
         return (
             Column("worker", (self.worker,)),
             Column("question", (self.question,)),
@@ -123,10 +126,10 @@ class ColumnNames:
         )
 
     def for_model_answers(self) -> tuple[Column, ...]:
-        """Model, question, answer, status.
+        """Return the columns of a file of model answers: model, question, answer, status.
 
-        A name given for question or answer was perhaps meant for the workers' file only, so our
-        own word will do as well. Status may be absent unless it was given a name.
+        The default names of question and answer are accepted too, because a chosen name may be
+        meant for the workers' file only. Status may be absent unless a name was chosen for it.
         """
         return (
             Column("model", (self.model,)),
@@ -137,11 +140,11 @@ class ColumnNames:
 
 
 def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
-    """The names in `KEY=NAME,...`, by their keys, which are among `known`.
+    """Return the names in `KEY=NAME,...` by their keys, which are among `known`.
 
     Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.
     """
-    given: dict[str, str] = {}
+    names_by_key: dict[str, str] = {}
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
@@ -158,22 +161,22 @@ def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
             )
         if key not in known:
             raise ValueError(f"unknown column {key!r}: the known ones are {', '.join(known)}")
-        if key in given:
+        if key in names_by_key:
             raise ValueError(f"the column {key!r} is named twice")
         if not name:
             raise ValueError(f"no name after '{key}='")
-        given[key] = name
-    return given
+        names_by_key[key] = name
+    return names_by_key
 
 
 def refuse_columns(file: str, n: int) -> None:
-    """Raise `InputError` for a file of more columns than are read."""
+    """Raise `InputError` for a file of more than 4,096 columns."""
     if n > MOST_COLUMNS:
         raise InputError.from_code(file, "too_many_columns", n=n, most=MOST_COLUMNS)
 
 
 def clean_name(name: str) -> str:
-    """A column's name as it is compared: trimmed and in Unicode's NFC."""
+    """Return a column name as it is compared: trimmed and in Unicode's NFC."""
     return unicodedata.normalize("NFC", name).strip()
 
 
@@ -181,7 +184,7 @@ CORNER = "participant"
 """The name of the first column of a table with people as columns, which often has none."""
 
 
-def named_corner(names: Sequence[str]) -> Sequence[str]:
+def name_corner(names: Sequence[str]) -> Sequence[str]:
     """Return the names of a header, also of columns without a heading.
 
     The first one is then `CORNER`; each other one has the name at its left with its number, such
@@ -205,43 +208,48 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     """Find the wanted columns among the names of a header.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
-    one that stands there twice. Columns without a name are left out; names that are not wanted
+    one that occurs twice. Columns without a name are left out; names that are not wanted
     may repeat.
     """
-    found = [clean_name(name) for name in names]
-    marks = MARKS.intersection(found)
+    headings = [clean_name(name) for name in names]
+    marks = MARKS.intersection(headings)
     if DEFUSED in marks:
-        found = [clean_name(restored(name)) for name in found]
+        headings = [clean_name(restore(name)) for name in headings]
     problems: list[Problem] = []
     wanted: list[int | None] = []
     for column in columns:
-        places = column.found_in(found, marked=column.mark in marks)
-        wanted.append(places[0] if places else None)
-        if not places and column.required:
-            problems.append(_missing(column, found, file, line))
-        if len(places) > 1:
-            first, again = places[0], places[1] + 1
+        positions = column.find_positions(headings, marked=column.mark in marks)
+        wanted.append(positions[0] if positions else None)
+        if not positions and column.required:
+            problems.append(_build_missing_problem(column, headings, file, line))
+        if len(positions) > 1:
+            first, again = positions[0], positions[1] + 1
             problems.append(
                 Problem.from_code(
-                    file, line, found[first], "column_twice", first=first + 1, again=again
+                    file, line, headings[first], "column_twice", first=first + 1, again=again
                 )
             )
     if problems:
         raise InputError(problems)
     others = tuple(
-        (i, name) for i, name in enumerate(found) if name and i not in wanted and name not in marks
+        (i, name)
+        for i, name in enumerate(headings)
+        if name and i not in wanted and name not in marks
     )
     return Layout(tuple(wanted), others, marks)
 
 
-def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Problem:
-    listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in found[:LISTED])
+def _build_missing_problem(
+    column: Column, headings: Sequence[str], file: str, line: int
+) -> Problem:
+    """Return the problem of a missing column, with a heading that may be meant."""
+    listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in headings[:LISTED])
     listed = listed or "none"
-    if len(found) > LISTED:
-        listed += f" and {len(found) - LISTED} more"
+    if len(headings) > LISTED:
+        listed += f" and {len(headings) - LISTED} more"
     name = column.names[0]
-    alike = {_squashed(n) for n in (*column.names, column.key)}
-    suggestion = next((n for n in found if n and _squashed(n) in alike), None)
+    accepted = {_squash(n) for n in (*column.names, column.key)}
+    suggestion = next((n for n in headings if n and _squash(n) in accepted), None)
     return Problem.from_code(
         file,
         line,
@@ -252,15 +260,17 @@ def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Prob
         found=listed,
         suggestion=suggestion,
         option=column.renamed_by,
-        renaming=_option(column.key, suggestion) if suggestion else "",
+        renaming=_quote_option(column.key, suggestion) if suggestion else "",
     )
 
 
-def _squashed(name: str) -> str:
+def _squash(name: str) -> str:
+    """Return a name in small letters without blanks, "_" and "-"."""
     return "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
 
 
-def _option(key: str, name: str) -> str:
+def _quote_option(key: str, name: str) -> str:
+    """Return `KEY=NAME` quoted as in CSV and for the shell."""
     entry = f"{key}={name}"
     if "," in entry or '"' in entry:
         entry = '"' + entry.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""Ids as they are compared, and what is noted of ids that were not written as they look.
+"""Clean ids for comparison, and note ids that were cleaned or that a spreadsheet damaged.
 
 Invisible characters are those that Unicode lets a program ignore (zero-width ones, direction marks,
 soft hyphens, byte order marks, variation selectors) and control characters.
@@ -45,15 +45,16 @@ DAMAGED = (
     (re.compile("#{3,}"), NARROW),
     (re.compile(r"#(?:N/A|NAME\?|REF!|VALUE!|NUM!|DIV/0!|NULL!)"), FAILED),
 )
-"""What spreadsheets make of ids, and how."""
+"""Patterns of ids that a spreadsheet damaged, each with the cause."""
 
 
 def clean_id(text: str) -> str:
-    """Return an id as it is compared: what is seen of it, in Unicode's NFC.
+    """Return an id as it is compared: its visible characters, in Unicode's NFC.
 
     Invisible characters are removed, blanks of all kinds and lengths become one space, and none
     are at its ends.
     """
+    # The usual case: printable ASCII needs no normalisation.
     if text.isascii() and text.isprintable():
         return " ".join(text.split()) if " " in text else text
     seen = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
@@ -61,65 +62,68 @@ def clean_id(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether nothing of a text can be seen."""
+    """Return whether a text has no visible character."""
+    # The usual case: a visible ASCII character comes first.
     if not text or "!" <= text[0] <= "~":
         return not text
     return _NOTHING.fullmatch(text) is not None
 
 
 def wording_of(question: str) -> str:
-    """Return the id of a question where it reads as its wording; "" where it does not."""
+    """Return a question id that reads as a wording (3 words or a final question mark), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""
 
 
-def damage_of(text: str) -> str:
-    """Return what a spreadsheet did to an id, in words; "" where it looks as it was."""
+def find_damage(text: str) -> str:
+    """Return how a spreadsheet damaged an id, in words; "" for an id that looks undamaged."""
     return next((cause for pattern, cause in DAMAGED if pattern.fullmatch(text)), "")
 
 
 class IdNotes:
-    """Cleans the ids of one file and collects what is to be noted of them."""
+    """Cleans the ids of one file and collects those that were cleaned or damaged."""
 
     def __init__(self) -> None:
         self._cleaned: dict[str, str] = {}
         self._damaged: dict[str, str] = {}
 
     def clean(self, raw: str) -> str:
-        """Return an id as it is compared, and note it where it was written otherwise."""
-        found = clean_id(raw)
-        if found != raw and raw not in self._cleaned:
+        """Return an id as it is compared, and note it if it was cleaned or looks damaged."""
+        cleaned = clean_id(raw)
+        if cleaned != raw and raw not in self._cleaned:
             written = unicodedata.normalize("NFC", raw).strip()
-            if found and written != found:
-                self._cleaned[raw] = found
-        if found not in self._damaged and (cause := damage_of(found)):
-            self._damaged[found] = cause
-        return found
+            if cleaned and written != cleaned:
+                self._cleaned[raw] = cleaned
+        if cleaned not in self._damaged and (cause := find_damage(cleaned)):
+            self._damaged[cleaned] = cause
+        return cleaned
 
     @property
     def n_damaged(self) -> int:
-        """The number of ids that a spreadsheet damaged."""
+        """Return the number of ids that a spreadsheet damaged."""
         return len(self._damaged)
 
     @property
     def damaged(self) -> str:
-        """The first ids that a spreadsheet damaged, each with the cause; "" without any."""
+        """Return the first five damaged ids, each with the cause; "" if there are none."""
         return ", ".join(
-            f"{one[:40]} ({cause})" for one, cause in list(self._damaged.items())[:SHOWN]
+            f"{name[:40]} ({cause})" for name, cause in list(self._damaged.items())[:SHOWN]
         )
 
     @property
     def warnings(self) -> list[str]:
-        """Return the sentences on the ids of the file."""
-        found = []
+        """Return sentences on the cleaned and the damaged ids of the file."""
+        sentences = []
         if self._cleaned:
-            examples = ", ".join(one[:40] for one in dict.fromkeys(self._cleaned.values()))
+            examples = ", ".join(
+                cleaned_id[:40] for cleaned_id in dict.fromkeys(self._cleaned.values())
+            )
             n_characters = sum(
                 max(len(raw.strip()) - len(clean), 1) for raw, clean in self._cleaned.items()
             )
-            found.append(
-                _sentence(
+            sentences.append(
+                _write_sentence(
                     "ids_cleaned",
                     n_characters=n_characters,
                     n_ids=len(self._cleaned),
@@ -127,10 +131,13 @@ class IdNotes:
                 )
             )
         if self._damaged:
-            found.append(_sentence("ids_damaged", n_ids=self.n_damaged, examples=self.damaged))
-        return found
+            sentences.append(
+                _write_sentence("ids_damaged", n_ids=self.n_damaged, examples=self.damaged)
+            )
+        return sentences
 
 
-def _sentence(code: str, **values: object) -> str:
+def _write_sentence(code: str, **values: object) -> str:
+    """Return reason and remedy of a problem message as one text."""
     reason, remedy, _ = PROBLEM_MESSAGES[code].texts(values)
     return f"{reason}. {remedy}".strip()

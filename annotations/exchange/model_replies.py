@@ -1,4 +1,4 @@
-"""Read the reply of a language model: its answer, its thinking, and the status it has in effect."""
+"""Read a language model's reply: its answer, its thinking, and the status it has in effect."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from annotations.exchange.thinking import SeparatedReply, separate_thinking
 
 KEEP_THINKING = "--keep-thinking"
 THINKING_KEPT = "thinking_kept"
-"""Says among the further facts of a stored answer that its thinking belongs to it."""
+"""Key of a stored answer's further facts: the thinking is part of its text."""
 
 
 class Finish(StrEnum):
-    """What a finish reason means, whatever the provider calls it."""
+    """The meaning of a finish reason, whatever the provider's word for it."""
 
     OTHER = "other"
     LENGTH = "length"
@@ -53,14 +53,16 @@ _PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
 
 
 def finish_of(reason: str) -> Finish:
-    """Return what a finish reason means: "MAX_TOKENS" and "length" are LENGTH."""
+    """Return the meaning of a finish reason: "MAX_TOKENS" and "length" are LENGTH."""
     word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)
     return _MEANING.get(word, Finish.OTHER)
 
 
-class _Read(Protocol):
+class _ReadReply(Protocol):
+    """A reply with a status and its thinking."""
+
     @property
     def status(self) -> AnswerStatus: ...
 
@@ -70,11 +72,11 @@ class _Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A reply as it counts.
+    """A model's reply without its thinking.
 
     Attributes
     ----------
-    text : the answer; "" where there is none. thinking : what was put aside, "" without any.
+    text : the answer; "" where there is none. thinking : what was removed, "" without any.
     status : TEXT only with a text.
     """
 
@@ -84,7 +86,7 @@ class ModelReply:
 
     @property
     def parts(self) -> tuple[str, AnswerStatus, str]:
-        """The text, the status and the thinking."""
+        """Return the text, the status and the thinking."""
         return self.text, self.status, self.thinking
 
 
@@ -94,31 +96,33 @@ def read_reply(
     finish_reason: str = "",
     keep_thinking: bool = False,
 ) -> ModelReply:
-    """Return the reply as it counts: without its thinking, unless `keep_thinking`.
+    """Return a reply without its thinking, unless `keep_thinking`, and its status in effect.
 
-    A reply of TEXT or EMPTY is an ERROR or a refusal where its finish reason says so, and CUT_OFF
-    where its length was used up, or it only thought, before an answer came. Any other status stays.
+    A reply of TEXT or EMPTY becomes an ERROR or a refusal by its finish reason, and CUT_OFF where
+    its length was used up, or it only thought, before an answer came. Any other status is
+    unchanged.
     """
-    found = SeparatedReply(text) if keep_thinking else separate_thinking(text)
-    answer = "" if is_blank(found.answer) else found.answer
+    separated = SeparatedReply(text) if keep_thinking else separate_thinking(text)
+    answer = "" if is_blank(separated.answer) else separated.answer
     if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
-        return ModelReply(answer, status, found.thinking)
+        return ModelReply(answer, status, separated.thinking)
     finish = finish_of(finish_reason)
+    # Errors and refusals precede the text: a filter may leave the beginning of an answer.
     if finish is Finish.ERROR:
         status = AnswerStatus.ERROR
     elif finish is Finish.REFUSED:
         status = AnswerStatus.REFUSED_GENERATION
     elif answer:
         status = AnswerStatus.TEXT
-    elif finish is Finish.LENGTH or found.has_thinking:
+    elif finish is Finish.LENGTH or separated.has_thinking:
         status = AnswerStatus.CUT_OFF
     else:
         status = AnswerStatus.EMPTY
-    return ModelReply(answer, status, found.thinking)
+    return ModelReply(answer, status, separated.thinking)
 
 
-def notes_of(replies: Iterable[_Read]) -> list[str]:
-    """Return the notes of `thinking_notes` about some replies."""
+def describe_replies(replies: Iterable[_ReadReply]) -> list[str]:
+    """Return sentences on removed thinking and cut off replies; [] without any."""
     n_thinking = n_cut_off = 0
     for reply in replies:
         n_thinking += bool(reply.thinking)
@@ -127,7 +131,7 @@ def notes_of(replies: Iterable[_Read]) -> list[str]:
 
 
 def thinking_notes(n_thinking: int, n_cut_off: int = 0) -> list[str]:
-    """Return what a file of replies has to say of the thinking in it; nothing without any."""
+    """Return sentences on how many replies had thinking and were cut off; [] without any."""
     notes = []
     if n_thinking:
         replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"

@@ -1,4 +1,4 @@
-"""Amounts of money in files and forms: at most two places, and never guessed at."""
+"""Parse amounts of money in files and forms: at most two decimal places, never a guess."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _WRITTEN = re.compile(r"\d{1,12}(\.\d{1,2})?", re.ASCII)
 
 
 class AmountError(CodedError, ValueError):
-    """Why a text is no amount of money, or none that a bonus can have."""
+    """A text is no amount of money, or an amount that a bonus cannot have."""
 
     sentences = AMOUNTS
 
 
 def amount_of(text: str) -> Decimal:
-    """Return the amount of a bonus, such as 1.5 or 0.25, with two places.
+    """Return the amount of a bonus, such as 1.5 or 0.25, with two decimal places.
 
-    Raises AmountError for what is no number with a point and at most two
-    places, and for less than 0.01 or more than 10,000. "1,50" is refused: half of the world reads
-    it as 150.
+    Raises AmountError for what is no number with a point and at most two decimal places, and for
+    less than 0.01 or more than 10,000. "1,50" is refused, because in half of the world it means
+    150.
     """
     amount = sum_of(text)
     if not LEAST <= amount <= MOST:
@@ -32,7 +32,10 @@ def amount_of(text: str) -> Decimal:
 
 
 def sum_of(text: str) -> Decimal:
-    """Return a sum of amounts with two places, such as 0 or 12500.75; AmountError as above."""
+    """Return a sum of amounts with two decimal places, such as 0 or 12500.75.
+
+    Raises AmountError for any other text.
+    """
     if not _WRITTEN.fullmatch(text.strip()):
         raise AmountError("not_an_amount", text=text.strip()[:40])
     return Decimal(text.strip()).quantize(LEAST)

@@ -1,4 +1,4 @@
-"""What is wrong with a file: where, why, and what to do about it."""
+"""Problems of a file: where they are, what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 
 KEPT = 200
-"""Problems kept of one file; the rest is only counted."""
+"""Most problems stored of one file; the others are only counted."""
 
 SHOWN = 20
 """Problems that the message of an error spells out."""
@@ -17,13 +17,13 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with one file.
+    """One problem of one file.
 
-    `line` is the physical line (for XLSX the row) where the record begins, None where the whole
-    file is meant. `column` is the column's name or, inside a line of text, the number of the
-    character, counted from 1. `remedy` is in words for every door, `on_terminal` in those of the
-    command line where it has an option for it. `str()` is one line for the terminal. `code` names
-    the message in `problem_messages` from which `values` make these texts; "" if there is none.
+    `line` is the physical line (for XLSX the row) where the record begins, None for the whole file.
+    `column` is the column's name or, inside a line of text, the number of the character, counted
+    from 1. `remedy` is worded for every interface, `on_terminal` for the command line where it has
+    an option. `str()` is one line for the terminal. `code` names the message in `problem_messages`
+    from which `values` make these texts; "" if there is none.
     """
 
     file: str
@@ -45,7 +45,7 @@ class Problem:
         /,
         **values: Any,
     ) -> Problem:
-        """Return the problem of a code, its texts made from `values`. Raises KeyError."""
+        """Return the problem of a code, its texts filled with `values`; raises KeyError."""
         texts = PROBLEM_MESSAGES[code].texts(values)
         return cls(file, line, column, *texts, code=code, values=values)
 
@@ -61,7 +61,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """The input cannot be used. `problems` says why, `total` how many were found in all.
+    """An error of input that cannot be used, with its `problems` and their `total` number.
 
     The message holds the first twenty problems, a line each, and the number of the others.
     """
@@ -82,7 +82,7 @@ class InputError(Exception):
         line: int | None = None,
         column: str | int | None = None,
     ) -> InputError:
-        """An error of one problem."""
+        """Return an error of one problem, by its texts."""
         return cls([Problem(file, line, column, reason, remedy)])
 
     @classmethod
@@ -96,7 +96,7 @@ class InputError(Exception):
         column: str | int | None = None,
         **values: Any,
     ) -> Self:
-        """Return the error of one problem by its code in `problem_messages`."""
+        """Return an error of one problem, by its code in `problem_messages`."""
         return cls([Problem.from_code(file, line, column, code, **values)])
 
     def __str__(self) -> str:
@@ -107,9 +107,9 @@ class InputError(Exception):
 
 
 class Problems:
-    """Collects the problems of one file, so that all bad rows are told at once.
+    """Collects the problems of one file, so that all bad rows are reported at once.
 
-    Keeps the first `KEPT`, counts the rest.
+    It stores the first `KEPT` and counts the others.
     """
 
     def __init__(self, file: str) -> None:
@@ -127,33 +127,34 @@ class Problems:
         *,
         code: str = "",
     ) -> None:
-        """Note one problem by its texts, perhaps with a code of another catalogue."""
+        """Add one problem by its texts, optionally with a code of another catalogue."""
         problem = Problem(self.file, line, column, reason, remedy, on_terminal, code)
         self.extend([problem])
 
     def add_code(
         self, line: int | None, column: str | int | None, code: str, /, **values: Any
     ) -> None:
-        """Note one problem by its code in `problem_messages`."""
+        """Add one problem by its code in `problem_messages`."""
         self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
     def put_first_code(self, code: str, /, **values: Any) -> None:
-        """Note one problem of the whole file before all others, so that it is shown."""
+        """Add one problem of the whole file before all others, so that it is shown."""
         self.total += 1
+        # It may exceed `KEPT` by one.
         self._kept.insert(0, Problem.from_code(self.file, None, None, code, **values))
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Note problems that somebody else found in the same file."""
+        """Add problems of the same file that were found elsewhere."""
         for problem in problems:
             self.total += 1
             if len(self._kept) < KEPT:
                 self._kept.append(problem)
 
     def by_line(self) -> None:
-        """Put those that are kept in the order of their lines, those of the whole file first."""
+        """Sort the stored problems by line, those of the whole file first."""
         self._kept.sort(key=lambda problem: problem.line or 0)
 
     def raise_if_any(self) -> None:
-        """Raise `InputError` if there was a problem, else return."""
+        """Raise `InputError` with all problems if there are any."""
         if self.total:
             raise InputError(self._kept, self.total)

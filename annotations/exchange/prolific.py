@@ -1,6 +1,7 @@
-"""Prolific's words: why work is rejected, and where a submission stands.
+"""Prolific's categories of rejection and statuses of submissions, and checks of decisions.
 
-From its documentation; what a panel takes is checked here, so that no list is refused there.
+They follow Prolific's documentation; a decision is checked here, so that Prolific does not refuse
+the list.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from annotations.exchange.sentences import DECISIONS as REASONS
 
 APPROVE, REJECT, OPEN = "approve", "reject", "open"
 DECISIONS = (APPROVE, REJECT, OPEN)
-"""What may be decided of a submission; `open` takes back what was decided before."""
+"""Decisions on a submission; `open` revokes an earlier decision."""
 
 CATEGORIES = {
     "TOO_QUICKLY": "Far too fast",
@@ -36,8 +37,7 @@ LEAST_MESSAGE, LONGEST_MESSAGE = 100, 1000
 in a cell that may be defused."""
 
 UNSEEN = ("Cf", "Cc")
-"""Unicode's categories of characters that nobody sees: formats, such as a zero-width space, and
-controls."""
+"""Unicode's categories of invisible characters: formats (a zero-width space) and controls."""
 
 AWAITING, APPROVED, REJECTED = "AWAITING REVIEW", "APPROVED", "REJECTED"
 PARTIALLY, RETURNED, TIMED_OUT = "PARTIALLY APPROVED", "RETURNED", "TIMED-OUT"
@@ -46,36 +46,36 @@ STATUSES = (
     *("RESERVED", "ACTIVE", TIMED_OUT, AWAITING, APPROVED, RETURNED, REJECTED),
     *(SCREENED_OUT, PARTIALLY),
 )
-"""Where a submission stands, in the panel's own words."""
+"""Statuses of a submission, in Prolific's spelling."""
 
 HANDED_IN = frozenset({AWAITING, APPROVED, REJECTED, PARTIALLY})
-"""Those of who says to be done."""
+"""Statuses of submissions that the participant completed."""
 
 PAST_APPROVING = frozenset({APPROVED, PARTIALLY, RETURNED, TIMED_OUT, SCREENED_OUT})
-"""Those that cannot be approved any more, or need not be."""
+"""Statuses that cannot be approved any more, or need not be."""
 
 PAST_REJECTING = frozenset({APPROVED, PARTIALLY, REJECTED, RETURNED, TIMED_OUT, SCREENED_OUT})
 
 PAID_A_PART = frozenset({SCREENED_OUT, PARTIALLY})
-"""Those that got a part of the pay there."""
+"""Statuses of submissions that Prolific paid in part."""
 
 SETTLED = frozenset({APPROVED, REJECTED, *PAID_A_PART})
-"""Those of whom the panel knows what becomes of their pay: none goes back to being under way."""
+"""Statuses with a final decision on pay: none becomes active again."""
 
 PAST_PART = SETTLED
-"""Those that are no longer paid a part: who returned or ran out of time still may be."""
+"""Statuses that are no longer paid in part; returned and timed-out ones still may be."""
 
 
 def squashed(text: str) -> str:
-    """Return words of the panel's in capitals and in one: programs part them by other signs."""
+    """Return a text in capitals without blanks, "-" and "_", as statuses are compared."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
-_BY_SQUASHED = {squashed(name): name for name in STATUSES}
+_STATUS_BY_KEY = {squashed(name): name for name in STATUSES}
 
 
 class Wrong(NamedTuple):
-    """What is wrong with a decision: the field, why, what to do, and the code of the reason."""
+    """A fault of a decision: the field, the reason, the remedy, the reason's code."""
 
     field: str
     why: str
@@ -84,38 +84,39 @@ class Wrong(NamedTuple):
 
     @classmethod
     def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> Wrong:
-        """Return it by the code of its sentence in `DECISIONS`."""
+        """Return the fault by the code of its sentence in `DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 
-def status_named(text: str) -> str | None:
-    """Return the status in the panel's own words, however it is spelled; None for none of them."""
-    return _BY_SQUASHED.get(squashed(text))
+def find_status(text: str) -> str | None:
+    """Return the status in Prolific's spelling, however it is written; None for an unknown one."""
+    return _STATUS_BY_KEY.get(squashed(text))
 
 
 def status_said(status: str) -> str:
-    """Return where a submission stands, in words for people; "" where it is not known."""
-    said = status.lower()
-    return f"{said} (a part of the pay was paid there)" if status in PAID_A_PART else said
+    """Return a status in words for people; "" where it is not known."""
+    words = status.lower()
+    return f"{words} (a part of the pay was paid there)" if status in PAID_A_PART else words
 
 
 def category_named(text: str) -> str:
-    """Return a category as the panel writes it: `low effort` is LOW_EFFORT."""
+    """Return a category in Prolific's spelling: "low effort" is LOW_EFFORT."""
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
 def message_length(text: str) -> int:
-    """Return how many characters of a message can be seen; blanks in a row count as one.
+    """Return the number of visible characters of a message; blanks in a row count as one.
 
-    So it is counted for the least: blanks are no reason, nor are characters without a width. What
-    is too long is so with all of them.
+    The smallest length is checked with this count: blanks and characters without a width are no
+    reason. The largest length is checked with all characters.
     """
-    seen = (c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
-    return len(" ".join("".join(seen).split()))
+    # Zero-width characters would fill up a message without a reason.
+    visible = (c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
+    return len(" ".join("".join(visible).split()))
 
 
 def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
-    """Yield what keeps a decision from being taken: by a file, a form or a program alike."""
+    """Yield the faults of a decision, the same for a file, a form and the REST API."""
     if decision not in DECISIONS:
         code = "decision_unknown" if decision else "decision_missing"
         remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."

@@ -1,4 +1,4 @@
-"""What one row of a file says."""
+"""Records of the rows of files: answers of workers and of models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class AnswerStatus(StrEnum):
-    """What came instead of, or with, a model's answer; in files in any case.
+    """The status of a model's reply; in files in any case.
 
     CUT_OFF: the length of the reply was used up, or the model only thought, before an answer came.
     """
@@ -24,12 +24,12 @@ class AnswerStatus(StrEnum):
 
     @property
     def is_missing(self) -> bool:
-        """Whether no answer came that could be scored: ERROR and CUT_OFF."""
+        """Return whether there is no answer that could be scored: ERROR and CUT_OFF."""
         return self in (AnswerStatus.ERROR, AnswerStatus.CUT_OFF)
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the model or a content filter refused."""
+        """Return whether the model or a content filter refused to answer."""
         return self.value.startswith("refused")
 
 
@@ -38,7 +38,7 @@ MISSING = tuple(status.value for status in AnswerStatus if status.is_missing)
 
 
 class Signals(NamedTuple):
-    """How an answer came about: counted, with the numbers of `COUNTERS`, or off without any."""
+    """Writing signals of an answer: "counted" with the numbers of `COUNTERS`, or "off"."""
 
     said: str
     counts: tuple[int, ...] = ()
@@ -46,14 +46,13 @@ class Signals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """What some files know of an answer beside its text: our exports, and results of panels.
+    """Facts of an answer beside its text, from exports of ours and results of panels.
 
-    `rejected` answers were refused where they were collected; None where nobody said. Times have
-    a zone, or are None where nobody took them; `work_seconds` is the time on task as it was counted
-    there. The `session_` fields are of the worker's whole way through the questions;
-    `session_state` is "" where nobody said. `signals` is None where nobody counted. `extra` is
-    further cells by their names. `language` is that of the question as it was read, "" where
-    nobody said.
+    `rejected` answers were refused where they were collected; None where it is not known. Times
+    have a zone, or are None where they are not known; `work_seconds` is the time on task as the
+    panel counted it. The `session_` fields are of the worker's whole session; `session_state` is ""
+    where it is not known. `signals` is None where they were not counted. `extra` is further cells
+    by their names. `language` is that of the question as it was read, "" where it is not known.
     """
 
     panel: str = ""
@@ -73,13 +72,13 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """A worker's answer to a question.
+    """One answer of a worker to a question.
 
-    `row` counts the data rows of the file from 0, repeated ones too, so that vectors made
+    `row` counts the data rows of the file from 0, repeated ones too, so that vectors computed
     elsewhere line up; `line` is where the row begins in the file, from 1. `worker` and `question`
-    are trimmed and in NFC, `text` is as written, and "" where the worker did not answer (nothing
-    or only white space). `extra` holds the cells kept aside, in the order of the file's
-    `kept_aside`; cells past its end are empty. `facts` is None in an ordinary file.
+    are trimmed and in NFC, `text` is as written, and "" where the worker did not answer (nothing or
+    only white space). `extra` holds the further cells, in the order of the file's `kept_aside`;
+    cells past its end are empty. `facts` is None in an ordinary file.
     """
 
     row: int
@@ -92,13 +91,13 @@ class AnswerRecord:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether it was refused where it was collected."""
+        """Return whether the answer was rejected where it was collected."""
         return self.facts is not None and bool(self.facts.rejected)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAsking:
-    """How a model was asked, in our own export; see `evaluation.models.LLMResponse`."""
+    """How a model was asked, from an export of ours; see `evaluation.models.LLMResponse`."""
 
     sample: int = 0
     finish_reason: str = ""
@@ -109,10 +108,10 @@ class ModelAsking:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswerRecord:
-    """A model's answer to a question; fields as in `AnswerRecord`.
+    """One answer of a model to a question; fields as in `AnswerRecord`.
 
     `text` is never empty where `status` is TEXT, always where it is EMPTY, and may be either with
-    the others. `thinking` is what was put aside of the reply (`exchange.thinking`).
+    the others. `thinking` is what was removed from the reply (`exchange.thinking`).
     """
 
     row: int

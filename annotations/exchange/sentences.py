@@ -1,4 +1,4 @@
-"""Sentences about amounts of money and decisions by their codes."""
+"""Sentences on amounts of money and on decisions, by their codes."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 Reasoning models write their thinking into the reply, between marks of several families: tags
 (``<think>``, ``<reasoning>``, ``[THINK]``, ``◁think▷``), special tokens
 (``<|begin_of_thought|>``, ``<|START_THINKING|>``), channels (``<|channel|>analysis``). The thinking
-is no part of the answer. A mark that is only mentioned in a sentence is text: a mark counts where
-it is a block of its own (see `_is_block` and `_is_end`).
+is no part of the answer. A mark that a sentence only mentions is text: a mark counts where it
+delimits a block (see `_is_block` and `_is_end`).
 """
 
 from __future__ import annotations
@@ -117,12 +117,12 @@ _ONLY_JOINING = re.compile(r"[\s,;/&]*(?:and|or|und|oder|et|ou|y|o|e|to|\.\.\.|\
 
 @dataclass(frozen=True, slots=True)
 class SeparatedReply:
-    """A reply as its answer and its thinking.
+    """A reply split into its answer and its thinking.
 
     Attributes
     ----------
-    answer : the text as it came where nothing was put aside; else without white space around it.
-    thinking : what was put aside, without its marks; "" without any.
+    answer : the unchanged text where nothing was removed; else without white space around it.
+    thinking : what was removed, without its marks; "" without any.
     is_cut : whether the thinking begins and never ends: then there is no answer.
     """
 
@@ -132,44 +132,44 @@ class SeparatedReply:
 
     @property
     def has_thinking(self) -> bool:
-        """Whether the reply held thinking, or its beginning."""
+        """Return whether the reply held thinking, or its beginning."""
         return bool(self.thinking) or self.is_cut
 
 
 def separate_thinking(text: str) -> SeparatedReply:
-    """Return the answer in the text of a reply, and the thinking beside it.
+    """Return the answer and the thinking in the text of a reply.
 
-    Special tokens that end a turn are removed from the answer. A text without marks is returned as
-    it is.
+    Special tokens that end a turn are removed from the answer. A text without marks is unchanged.
     """
-    if not _may_hold_marks(text):
+    if not _has_possible_mark(text):
         return SeparatedReply(text)
-    found = _by_channel(text) or _by_words(text) or _by_marks(text)
-    answer = _without_tokens(found.answer)
+    separated = _split_channels(text) or _split_words(text) or _split_marks(text)
+    answer = _strip_tokens(separated.answer)
     if answer == text:
         return SeparatedReply(text)
-    if found.answer != text:
-        answer = _unwrapped(answer).strip(_BLANK)
-    return SeparatedReply(answer, found.thinking, found.is_cut)
+    if separated.answer != text:
+        answer = _unwrap(answer).strip(_BLANK)
+    return SeparatedReply(answer, separated.thinking, separated.is_cut)
 
 
 def joined(answer: str, thinking: str) -> str:
-    """Return the answer with its thinking before it, in one form of marks."""
+    """Return the answer with its thinking before it, between <think> and </think>."""
     if not thinking:
         return answer
     block = f"<think>\n{thinking.strip()}\n</think>"
     return f"{block}\n\n{answer}" if answer else block
 
 
-def _may_hold_marks(text: str) -> bool:
+def _has_possible_mark(text: str) -> bool:
+    """Return whether a text may hold thinking: a cheap test before the patterns."""
     if "<" in text or "[" in text or "\u25c1" in text or "&lt;" in text or "\uff1c" in text:
         return True
     begin = text[:40].lstrip(_BLANK).casefold()
     return begin.startswith(("analysis", "```", "here is my", "here's my", "**here"))
 
 
-def _by_channel(text: str) -> SeparatedReply | None:
-    """Split a reply in channels (harmony); None where it is in none."""
+def _split_channels(text: str) -> SeparatedReply | None:
+    """Split a reply in channels (harmony format); None for a reply without channels."""
     bare = _BARE_CHANNELS.fullmatch(text)
     if bare is not None:
         return SeparatedReply(bare["answer"], bare["thinking"].strip())
@@ -181,16 +181,16 @@ def _by_channel(text: str) -> SeparatedReply | None:
     outside = _TURN.sub("", _BEGINS.sub("", text[: first.start()]))
     ended = bool(_MESSAGE_ENDS.search(outside))
     thinking.append(_MESSAGE_ENDS.sub("", outside))
-    at: re.Match[str] | None = first
+    channel: re.Match[str] | None = first
     complete = False
-    while at is not None:
-        following = _CHANNEL.search(text, at.end())
-        part = text[at.end() : following.start() if following else len(text)]
+    while channel is not None:
+        following = _CHANNEL.search(text, channel.end())
+        part = text[channel.end() : following.start() if following else len(text)]
         part = _TURN.sub("", _MESSAGE.sub("", part, count=1))
         end = _MESSAGE_ENDS.search(part)
         message, rest = (part, "") if end is None else (part[: end.start()], part[end.end() :])
         rest = _MESSAGE_ENDS.sub("", rest)
-        if at["name"].casefold() == "final":
+        if channel["name"].casefold() == "final":
             answers.append(message)
             complete = True
         else:
@@ -199,15 +199,15 @@ def _by_channel(text: str) -> SeparatedReply | None:
         if rest.strip(_BLANK):
             answers.append(rest)
             complete = True
-        at = following
-    aside = "\n\n".join(one.strip() for one in thinking if one.strip())
+        channel = following
+    joined_thinking = "\n\n".join(part_text.strip() for part_text in thinking if part_text.strip())
     if not complete:
-        return SeparatedReply("", aside, is_cut=bool(aside) or not ended)
-    return SeparatedReply("\n".join(one.strip() for one in answers), aside)
+        return SeparatedReply("", joined_thinking, is_cut=bool(joined_thinking) or not ended)
+    return SeparatedReply("\n".join(part_text.strip() for part_text in answers), joined_thinking)
 
 
 def _is_channelled(text: str, first: re.Match[str]) -> bool:
-    """Whether the first channel token is a mark and no word of a sentence."""
+    """Return whether the first channel token is a mark and not a word of a sentence."""
     if text[: first.start()].rstrip(_BLANK)[-1:] in tuple("`\"'"):
         return False
     at_begin = not text[: first.start()].strip(_BLANK)
@@ -215,10 +215,11 @@ def _is_channelled(text: str, first: re.Match[str]) -> bool:
     return at_begin or _MESSAGE.search(after) is not None
 
 
-def _by_words(text: str) -> SeparatedReply | None:
-    found = _IN_WORDS.fullmatch(text)
-    if found is not None:
-        return SeparatedReply(found["answer"].strip(), found["thinking"].strip())
+def _split_words(text: str) -> SeparatedReply | None:
+    """Split a reply at sentences such as "Here is my response:", or at a fence; None without."""
+    match = _IN_WORDS.fullmatch(text)
+    if match is not None:
+        return SeparatedReply(match["answer"].strip(), match["thinking"].strip())
     fenced = _FENCED.match(text)
     if fenced is not None:
         answer = fenced["answer"]
@@ -228,82 +229,90 @@ def _by_words(text: str) -> SeparatedReply | None:
     return None
 
 
-def _by_marks(text: str) -> SeparatedReply:
-    """Split a reply at tags and tokens."""
+def _split_marks(text: str) -> SeparatedReply:
+    """Split a reply at the tags and tokens that delimit blocks of thinking."""
     begin = _BEGINS.match(text)
     rest = text[begin.end() :] if begin else text
     marks = sum(1 for _ in _OPENING.finditer(rest)) + sum(1 for _ in _CLOSING.finditer(rest))
     if not marks:
         return SeparatedReply(text)
     if marks > _MOST_MARKS:
-        return _at_last_mark(rest)
-    before: list[str] = []
+        return _split_at_last_mark(rest)
+    outside: list[str] = []
     thinking: list[str] = []
-    found = False
+    has_block = False
     while True:
-        opening = _first_opening(rest)
-        closing = _closing_alone(rest, opening)
+        opening = _find_opening(rest)
+        closing = _find_lone_closing(rest, opening)
         if closing is not None:
             # What came before the mark, earlier parts too, is thinking.
-            thinking += [*before, rest[: closing.start()]]
-            before, rest, found = [], rest[closing.end() :], True
+            thinking += [*outside, rest[: closing.start()]]
+            outside, rest, has_block = [], rest[closing.end() :], True
             continue
         if opening is None:
             break
-        found = True
-        before.append(rest[: opening.start()])
+        has_block = True
+        outside.append(rest[: opening.start()])
         if opening.groupdict().get("alone"):
             rest = rest[opening.end() :]
             continue
-        end = _end_of(rest, opening)
+        end = _find_end(rest, opening)
         if end is None:
-            thinking += [*before, rest[opening.end() :]]
-            return SeparatedReply("", _aside(thinking), is_cut=True)
+            thinking += [*outside, rest[opening.end() :]]
+            return SeparatedReply("", _join_parts(thinking), is_cut=True)
         thinking.append(rest[opening.end() : end[0]])
         rest = rest[end[1] :]
-    if not found:
+    if not has_block:
         return SeparatedReply(text)
-    parts = [part.strip(_BLANK) for part in [*before, rest]]
-    return SeparatedReply("\n".join(part for part in parts if part), _aside(thinking))
+    parts = [part.strip(_BLANK) for part in [*outside, rest]]
+    return SeparatedReply("\n".join(part for part in parts if part), _join_parts(thinking))
 
 
-def _at_last_mark(text: str) -> SeparatedReply:
-    """Split a text with very many marks: what follows the last closing one is the answer."""
-    opened = _OPENING.match(text.lstrip(_BLANK)) is not None
-    last = _last(_CLOSING, text)
+def _split_at_last_mark(text: str) -> SeparatedReply:
+    """Split a text with more than 40 marks at its last closing mark."""
+    begins_open = _OPENING.match(text.lstrip(_BLANK)) is not None
+    last = _find_last(_CLOSING, text)
     if last is None:
-        return SeparatedReply("", _aside([text]), is_cut=True) if opened else SeparatedReply(text)
-    if not opened and not _is_end(text, last):
+        return (
+            SeparatedReply("", _join_parts([text]), is_cut=True)
+            if begins_open
+            else SeparatedReply(text)
+        )
+    if not begins_open and not _is_end(text, last):
         return SeparatedReply(text)
-    return SeparatedReply(text[last.end() :], _aside([text[: last.start()]]))
+    return SeparatedReply(text[last.end() :], _join_parts([text[: last.start()]]))
 
 
-def _last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
-    found = None
-    for one in mark.finditer(text, start):
-        found = one
-    return found
+def _find_last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the last match of a pattern from a position on; None without one."""
+    last_match = None
+    for match in mark.finditer(text, start):
+        last_match = match
+    return last_match
 
 
-def _aside(parts: list[str]) -> str:
-    said = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
-    return "\n\n".join(part for part in said if part)
+def _join_parts(parts: list[str]) -> str:
+    """Return parts of thinking as one text, without marks."""
+    texts = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
+    return "\n\n".join(part for part in texts if part)
 
 
-def _first_opening(text: str) -> re.Match[str] | None:
-    return next((one for one in _OPENING.finditer(text) if _is_block(text, one)), None)
+def _find_opening(text: str) -> re.Match[str] | None:
+    """Return the first opening mark that begins a block; None without one."""
+    return next((mark for mark in _OPENING.finditer(text) if _is_block(text, mark)), None)
 
 
-def _family(mark: re.Match[str]) -> str:
+def _get_family(mark: re.Match[str]) -> str:
+    """Return the family of a mark, one of `_FAMILIES`."""
     return next(name for name in _FAMILIES if mark.group(name) is not None)
 
 
 def _is_block(text: str, opening: re.Match[str]) -> bool:
-    """Whether an opening mark begins a block of thinking and is not mentioned in a sentence."""
+    """Return whether an opening mark begins a block, and is not mentioned in a sentence."""
     before, after = text[: opening.start()], text[opening.end() :]
     if _is_in_code(before, after):
         return False
-    closing = _closing_of(text, opening)
+    closing = _find_closing(text, opening)
     inner = None if closing is None else text[opening.end() : closing.start()]
     joins = inner is not None and len(inner) < 20 and inner.strip()
     if joins and _ONLY_JOINING.fullmatch(inner or ""):
@@ -324,7 +333,7 @@ def _is_block(text: str, opening: re.Match[str]) -> bool:
 
 
 def _is_in_code(before: str, after: str) -> bool:
-    """Whether a mark is quoted, or inside code."""
+    """Return whether a mark is quoted, or inside code."""
     if before[-1:] and before[-1] in _QUOTES and (after[:1] in _QUOTES or before[-1] == "`"):
         return True
     fences = len(re.findall(r"^[ \t]*```", before, re.MULTILINE))
@@ -334,34 +343,34 @@ def _is_in_code(before: str, after: str) -> bool:
     return line.count("`") % 2 == 1 and "`" in rest
 
 
-def _closing_of(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    """Return the closing mark of a block: by depth, else the last one of its name or family."""
-    family, name = _family(opening), opening.group(_family(opening)).casefold()
+def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
+    """Return the closing mark of a block: by depth, else the last of its name or family."""
+    family, name = _get_family(opening), opening.group(_get_family(opening)).casefold()
     closings = [
-        one
-        for one in _CLOSING.finditer(text, opening.end())
-        if _family(one) == family and not _is_in_code(text[: one.start()], text[one.end() :])
+        mark
+        for mark in _CLOSING.finditer(text, opening.end())
+        if _get_family(mark) == family and not _is_in_code(text[: mark.start()], text[mark.end() :])
     ]
     if family == "tag":
-        same = [one for one in closings if one["tag"].casefold() == name]
+        same = [mark for mark in closings if mark["tag"].casefold() == name]
         closings = same or closings
     depth = 1
     openings = [
-        one
-        for one in _OPENING.finditer(text, opening.end())
-        if _family(one) == family and one.group(family).casefold() == name
+        mark
+        for mark in _OPENING.finditer(text, opening.end())
+        if _get_family(mark) == family and mark.group(family).casefold() == name
     ]
     for closing in closings:
-        inside = sum(one.end() <= closing.start() for one in openings)
+        inside = sum(mark.end() <= closing.start() for mark in openings)
         depth = 1 + inside - closings.index(closing)
         if depth <= 1:
             return closing
     return closings[-1] if closings else None
 
 
-def _end_of(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return where the thinking ends and what follows begins; None where it never ends."""
-    closing = _closing_of(text, opening)
+def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the thinking ends and where the answer begins; None if it never ends."""
+    closing = _find_closing(text, opening)
     if closing is not None:
         return closing.span()
     answer = _ANSWER_BEGINS.search(text, opening.end())
@@ -370,23 +379,25 @@ def _end_of(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
     return None
 
 
-def _closing_alone(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
-    """Return a closing mark that no opening one precedes, if it is a block form."""
+def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
+    """Return the last closing mark before the first opening one, if it ends a block."""
     end = len(text) if opening is None else opening.start()
-    found = None
+    last_closing = None
     for closing in _CLOSING.finditer(text, 0, end):
-        if _family(closing) != "details" and _is_end(text, closing):
-            found = closing
-    return found
+        if _get_family(closing) != "details" and _is_end(text, closing):
+            last_closing = closing
+    return last_closing
 
 
 def _is_end(text: str, closing: re.Match[str]) -> bool:
-    """Whether a closing mark ends thinking and is not mentioned in a sentence."""
+    """Return whether a closing mark ends thinking, and is not mentioned in a sentence."""
     before, after = text[: closing.start()], text[closing.end() :]
     if _is_in_code(before, after) or _BEFORE_MARK.search(before[-40:]):
         return False
-    opened = [one for one in _OPENING.finditer(before) if _family(one) == _family(closing)]
-    if opened and "\n" not in text[opened[-1].end() : closing.start()]:
+    same_family = [
+        mark for mark in _OPENING.finditer(before) if _get_family(mark) == _get_family(closing)
+    ]
+    if same_family and "\n" not in text[same_family[-1].end() : closing.start()]:
         return False  # the second half of a mention
     line = before.rsplit("\n", 1)[-1]
     if not line.strip(_BLANK):
@@ -398,19 +409,19 @@ def _is_end(text: str, closing: re.Match[str]) -> bool:
     return ends_line or attached or line.rstrip()[-1] in _SENTENCE_ENDS
 
 
-def _unwrapped(answer: str) -> str:
-    """Return what is inside the marks of the answer (``<answer>``), if there are any."""
+def _unwrap(answer: str) -> str:
+    """Return the text inside the marks of the answer (``<answer>``), if there are any."""
     begin = _ANSWER_BEGINS.search(answer)
     if begin is None:
         return _ANSWER_ENDS.sub("", answer) if _ANSWER_ENDS.search(answer) else answer
     if answer[: begin.start()].rpartition("\n")[2].strip(_BLANK):
         return answer
-    end = _last(_ANSWER_ENDS, answer, begin.end())
+    end = _find_last(_ANSWER_ENDS, answer, begin.end())
     inner = answer[begin.end() : end.start() if end else len(answer)]
     return inner if inner.strip(_BLANK) else answer
 
 
-def _without_tokens(answer: str) -> str:
+def _strip_tokens(answer: str) -> str:
     """Return the answer without the special tokens that begin and end a turn."""
     turn = _NEXT_TURN.search(answer)
     if turn is not None and not _is_in_code(answer[: turn.start()], answer[turn.end() :]):
@@ -428,7 +439,7 @@ def _without_tokens(answer: str) -> str:
 
 
 def _is_mention(text: str, token: re.Match[str]) -> bool:
-    """Whether a token at the end of a text is a word of its last sentence, or of HTML."""
+    """Return whether a token at the end of a text is a word of its last sentence, or HTML."""
     before = text[: token.start()]
     if before[-1:] in tuple(" \t") and _BEFORE_MARK.search(before[-40:]):
         return True

@@ -1,12 +1,12 @@
-"""Answers that somebody graded, of any course or crowd, in the layouts that such data comes in.
+"""Read graded answers of any course or crowd, in the layouts of published data sets.
 
-`layouts` declares them: what a file of each looks like and which of its columns hold what. `tables`
+`layouts` declares the layouts: how a file of each is recognised and what its columns hold. `tables`
 reads those that are tables, `semeval` the one that is XML, `reading` any of them as a `MarkedFile`
-(`records`); `labels` says what a label is worth.
+(`records`); `labels` converts labels to grades.
 """
 
 from annotations.exchange.graded.labels import Labels
-from annotations.exchange.graded.layouts import LAYOUTS, Layout, layout_of
+from annotations.exchange.graded.layouts import LAYOUTS, Layout, get_layout
 from annotations.exchange.graded.reading import ACCEPTED, read_marked
 from annotations.exchange.graded.records import GradedAnswer, MarkedAnswer, MarkedFile
 from annotations.exchange.graded.tables import NAMED
@@ -20,6 +20,6 @@ __all__ = [
     "Layout",
     "MarkedAnswer",
     "MarkedFile",
-    "layout_of",
+    "get_layout",
     "read_marked",
 ]

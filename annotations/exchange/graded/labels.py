@@ -1,4 +1,4 @@
-"""What marks are worth: numbers as they are, labels such as "correct" as somebody says."""
+"""Convert marks to grades: numbers as they are, labels such as "correct" by a table."""
 
 from __future__ import annotations
 
@@ -13,36 +13,39 @@ from annotations.exchange.reading.answers import cleaned
 
 @dataclass(frozen=True)
 class Labels:
-    """Grades by label, as `plain` writes it: neither case nor spaces around it count."""
+    """Grades by label; case and surrounding spaces of a label do not count."""
 
     values: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Labels:
-        """The values in `correct=1,partial=.5`; a label with a comma is quoted as in CSV.
+        """Return the values in `correct=1,partial=.5`; a label with a comma is quoted as in CSV.
 
         Raises ValueError, with a sentence for the user, for an entry without "=" or label, a value
         that is no finite number, and a label that is named twice.
         """
-        return cls(dict(_entries(text)) if text.strip() else {})
+        return cls(dict(_parse_entries(text)) if text.strip() else {})
 
-    def over(self, others: Mapping[str, float]) -> Labels:
-        """Return these beside others; a label that is in both is worth what it is worth here."""
-        return Labels({**{plain(label): value for label, value in others.items()}, **self.values})
+    def add_defaults(self, others: Mapping[str, float]) -> Labels:
+        """Return these labels with others added; a label in both keeps its value of here."""
+        return Labels(
+            {**{normalise_label(label): value for label, value in others.items()}, **self.values}
+        )
 
     def grade(self, mark: str) -> float | None:
-        """Return what a mark is worth: its label's value, else its number; None for neither."""
-        known = self.values.get(plain(mark))
-        return number_in(mark) if known is None else known
+        """Return the grade of a mark: its label's value, else its number; None for neither."""
+        # A label such as "1" may have a value of its own, so the table precedes the number.
+        value = self.values.get(normalise_label(mark))
+        return parse_number(mark) if value is None else value
 
 
-def plain(label: str) -> str:
-    """Return a label as it is compared."""
+def normalise_label(label: str) -> str:
+    """Return a label as it is compared: trimmed, in NFC and small letters."""
     return cleaned(label).casefold()
 
 
-def number_in(mark: str) -> float | None:
-    """Return the finite number that a mark is, or None."""
+def parse_number(mark: str) -> float | None:
+    """Return a mark as a finite number; None for any other text."""
     try:
         number = float(mark)
     except ValueError:
@@ -50,7 +53,8 @@ def number_in(mark: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _entries(text: str) -> Iterator[tuple[str, float]]:
+def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
+    """Yield label and value of each entry; raises ValueError, with a sentence, for a bad one."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
@@ -60,10 +64,10 @@ def _entries(text: str) -> Iterator[tuple[str, float]]:
     seen: set[str] = set()
     for entry in rows[0]:
         raw, equals, value = entry.rpartition("=")
-        label = plain(raw)
+        label = normalise_label(raw)
         if not equals or not label:
             raise ValueError(f"{entry.strip()!r} is not LABEL=VALUE, such as correct=1")
-        number = number_in(value)
+        number = parse_number(value)
         if number is None:
             raise ValueError(f"the value of the label {raw.strip()!r} is no number: {value!r}")
         if label in seen:

@@ -1,6 +1,6 @@
-"""The layouts of graded answers that are known: how each is recognised, what its columns hold.
+"""Declare the known layouts of graded answers: how each is recognised, what its columns hold.
 
-The order matters: a table is of the first one that recognises it, and of our own where none does.
+The order matters: a table has the first layout that recognises it, else our own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One layout.
+    """One layout of a file of graded answers.
 
     Attributes
     ----------
@@ -23,8 +23,8 @@ class Layout:
     grade : names that one column of grades or labels may have, where `marks` is empty.
     order : names of a column that numbers the attempts of a worker at a question.
     text, reference : names of columns with the question's wording and with a right answer to it.
-    unmarked : cells by which it says that nobody graded the answer, beside an empty one.
-    labels : what its labels are worth, if nobody says otherwise.
+    unmarked : cells of answers without a grade, beside an empty cell.
+    labels : the default grades of its labels.
     bare_quotes : whether its TSV has quotes that belong to the answers, so that a row is a line.
     student : finds the worker, and the number of the attempt, in the id of an answer.
     """
@@ -111,6 +111,6 @@ TABLES = (ASAP, POWERGRADING, OWN)
 LAYOUTS = (SEMEVAL, *TABLES)
 
 
-def layout_of(slug: str) -> Layout:
-    """Return the layout of that slug; raises KeyError for another."""
+def get_layout(slug: str) -> Layout:
+    """Return the layout of a slug; raises KeyError for an unknown one."""
     return {layout.slug: layout for layout in LAYOUTS}[slug]

@@ -1,4 +1,4 @@
-"""A file of graded answers, or a folder or an archive of XML."""
+"""Read a file of graded answers, or a folder or an archive of XML files."""
 
 from __future__ import annotations
 
@@ -22,135 +22,144 @@ MOST_FILES = 5_000
 ACCEPTED = ".csv,.tsv,.jsonl,.ndjson,.json,.xlsx,.xml,.zip"
 
 
-def read_marked(given: Readable, columns: Mapping[str, str] | None = None) -> MarkedFile:
+def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> MarkedFile:
     """Read graded answers in any layout of `layouts.LAYOUTS`; labels have no values yet.
 
     CSV, TSV, JSON, JSON Lines and XLSX hold a table; .xml, a folder of such files and a .zip of
-    them hold SemEval's. Of several answers of a worker to a question the one of the lowest `order`
-    counts, the first one in the file where there is no order.
+    them hold SemEval's. Of several answers of a worker to a question, the one with the lowest
+    `order` counts; without an order, the first one in the file.
 
     Parameters
     ----------
-    columns : what columns of the table are called, by our words (`tables.NAMED`); what is not
-        named is looked for by the names that `layouts` has.
+    columns : the names of the table's columns by our keys (`tables.NAMED`); other columns are
+        found by the names in `layouts`.
 
     Raises
     ------
     InputError : every bad row (no question, a worker in some rows only), no graded answer at all,
         or whatever the format forbids.
     """
-    problems = Problems(_name(given))
-    if _is_folder(given) or source_of(given).suffix in (".xml", ".zip"):
-        found = _xml(given, problems)
+    problems = Problems(_get_name(path))
+    if _is_folder(path) or source_of(path).suffix in (".xml", ".zip"):
+        marked = _read_xml(path, problems)
     else:
-        found = read_table(given, columns or {}, problems)
-    if not found.answers and not problems.total:
-        if found.n_unmarked:
-            problems.add_code(None, None, "answers_all_ungraded", n_ungraded=found.n_unmarked)
+        marked = read_table(path, columns or {}, problems)
+    if not marked.answers and not problems.total:
+        if marked.n_unmarked:
+            problems.add_code(None, None, "answers_all_ungraded", n_ungraded=marked.n_unmarked)
         else:
             problems.add_code(None, None, "answers_ungraded")
-    _name_all_or_none(found, problems)
+    _name_all_or_none(marked, problems)
     problems.raise_if_any()
-    kept = _first_attempts(found.answers)
-    found.n_repeated, found.answers = len(found.answers) - len(kept), kept
-    return found
+    first_attempts = _pick_first_attempts(marked.answers)
+    marked.n_repeated, marked.answers = len(marked.answers) - len(first_attempts), first_attempts
+    return marked
 
 
-def _is_folder(given: Readable) -> bool:
-    return not isinstance(given, Source) and Path(given).is_dir()
+def _is_folder(path: Readable) -> bool:
+    """Return whether a path is a folder; a source is none."""
+    return not isinstance(path, Source) and Path(path).is_dir()
 
 
-def _name(given: Readable) -> str:
-    return source_of(given).name
+def _get_name(path: Readable) -> str:
+    return source_of(path).name
 
 
-def _xml(given: Readable, told: Problems) -> MarkedFile:
-    found, digest = MarkedFile(told.file, layout=SEMEVAL.slug), hashlib.sha256()
-    for name, handle in _files(given):
+def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
+    """Return the answers of all XML files; problems are added under each file's name."""
+    marked, digest = MarkedFile(all_problems.file, layout=SEMEVAL.slug), hashlib.sha256()
+    for name, handle in _open_files(path):
         problems = Problems(name)
         content = handle.read(MOST_BYTES + 1)
         digest.update(hashlib.sha256(content).digest())
-        read_semeval(io.BytesIO(content), problems, found)
+        read_semeval(io.BytesIO(content), problems, marked)
         try:
             problems.raise_if_any()
         except InputError as error:
-            told.extend(error.problems)
-    found.sha256 = digest.hexdigest()
-    return found
+            all_problems.extend(error.problems)
+    marked.sha256 = digest.hexdigest()
+    return marked
 
 
-def _files(given: Readable) -> Iterator[tuple[str, BinaryIO]]:
+def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
     """Yield each XML file with its name, in the order of names."""
-    if _is_folder(given):
-        folder = Path(str(given))
-        paths = sorted(path for path in folder.rglob("*.xml") if path.is_file())
+    if _is_folder(place):
+        folder = Path(str(place))
+        paths = sorted(file_path for file_path in folder.rglob("*.xml") if file_path.is_file())
         _refuse_count(folder.name, len(paths))
-        for path in paths:
-            with source_of(path).open() as handle:
-                yield str(path.relative_to(folder)), handle
+        for file_path in paths:
+            with source_of(file_path).open() as handle:
+                yield str(file_path.relative_to(folder)), handle
         return
-    source = source_of(given)
-    source.stamp()  # what is wrong with the path is told there
+    source = source_of(place)
+    source.stamp()  # raises `InputError` for a path that cannot be read
     if source.suffix == ".zip":
-        yield from _members(source)
+        yield from _open_members(source)
         return
     with source.open() as handle:
         yield source.name, handle
 
 
-def _members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
-    left = MOST_BYTES
+def _open_members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield each XML file of an archive with its name; raises `InputError` beyond 100 MiB."""
+    bytes_left = MOST_BYTES
     try:
         with source.open() as outer, zipfile.ZipFile(outer) as archive:
             members = sorted(
-                (one for one in archive.infolist() if one.filename.lower().endswith(".xml")),
-                key=lambda one: one.filename,
+                (
+                    member
+                    for member in archive.infolist()
+                    if member.filename.lower().endswith(".xml")
+                ),
+                key=lambda member: member.filename,
             )
             _refuse_count(source.name, len(members))
-            for one in members:
-                with archive.open(one) as part:
+            for member in members:
+                with archive.open(member) as part:
                     # What an archive says of its sizes is its own word: what comes is counted.
-                    content = part.read(left + 1)
-                left -= len(content)
-                if left < 0:
+                    content = part.read(bytes_left + 1)
+                bytes_left -= len(content)
+                if bytes_left < 0:
                     raise InputError.from_code(
                         source.name, "archive_too_large", most=MOST_BYTES >> 20
                     )
-                yield one.filename, io.BytesIO(content)
+                yield member.filename, io.BytesIO(content)
     # A password is a RuntimeError of zipfile, a packing that it does not know the other.
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
         raise InputError.from_code(source.name, "archive_unreadable", error=str(error)) from error
 
 
 def _refuse_count(name: str, count: int) -> None:
+    """Raise `InputError` for no XML file or more than 5,000."""
     if not count:
         raise InputError.from_code(name, "no_xml_file")
     if count > MOST_FILES:
         raise InputError.from_code(name, "archive_many_files", most=MOST_FILES)
 
 
-def _name_all_or_none(found: MarkedFile, problems: Problems) -> None:
-    """Note rows without a worker where others have one; ids that are silent silence all others."""
-    without = [one for one in found.answers if not one.worker]
-    if not without or len(without) == len(found.answers):
+def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
+    """Note rows without a worker where others have one; in SemEval files remove all workers."""
+    without = [answer for answer in marked.answers if not answer.worker]
+    if not without or len(without) == len(marked.answers):
         return
-    if found.layout == SEMEVAL.slug:
-        found.notes.append(
-            f"{len(without):,} of {len(found.answers):,} ids do not say whose answer it is: no "
+    if marked.layout == SEMEVAL.slug:
+        marked.notes.append(
+            f"{len(without):,} of {len(marked.answers):,} ids do not say whose answer it is: no "
             "worker is taken from any of them."
         )
-        found.answers = [replace(one, worker="", order=None) for one in found.answers]
+        marked.answers = [replace(answer, worker="", order=None) for answer in marked.answers]
         return
-    for one in without:
-        problems.add_code(one.line, "worker", "graded_worker_missing")
+    for answer in without:
+        problems.add_code(answer.line, "worker", "graded_worker_missing")
 
 
-def _first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
+def _pick_first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
+    """Return each worker's first attempt at each question; all answers without workers."""
     first: dict[tuple[str, str], MarkedAnswer] = {}
-    for one in answers:
-        if not one.worker:
+    for answer in answers:
+        if not answer.worker:
             return answers
-        before = first.setdefault((one.worker, one.question), one)
-        if one.order is not None and before.order is not None and one.order < before.order:
-            first[one.worker, one.question] = one
+        earlier = first.setdefault((answer.worker, answer.question), answer)
+        if answer.order is not None and earlier.order is not None and answer.order < earlier.order:
+            first[answer.worker, answer.question] = answer
     return list(first.values())

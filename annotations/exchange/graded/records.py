@@ -1,4 +1,4 @@
-"""What a file of graded answers says, before and after its labels have values."""
+"""Records of graded answers, before and after their labels are converted to grades."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotations.exchange.graded.labels import Labels, number_in, plain
-from annotations.exchange.graded.layouts import layout_of
+from annotations.exchange.graded.labels import Labels, normalise_label, parse_number
+from annotations.exchange.graded.layouts import get_layout
 from annotations.exchange.problems import InputError, Problem
 
 OPTION = "--labels"
-# Labels that a message lists.
+# Most labels that a message lists.
 LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedAnswer:
-    """An answer with the marks that its graders gave: numbers or labels, as written.
+    """One answer with the marks of its graders: numbers or labels, as written.
 
-    `line` is where it begins. `worker` is "" where the file does not say who gave it. `order`
-    numbers the attempts of a worker at a question, None where the file does not.
+    `line` is where it begins. `worker` is "" where the file has none. `order` numbers the attempts
+    of a worker at a question, None where the file has none.
     """
 
     line: int
@@ -34,7 +34,7 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """An answer and its grade, on the scale of its file; `worker` is "" where nobody knows."""
+    """One answer and its grade, on the scale of its file; `worker` is "" if unknown."""
 
     question: str
     text: str
@@ -44,7 +44,7 @@ class GradedAnswer:
 
 @dataclass(slots=True)
 class MarkedFile:
-    """Marked answers in the order of the file; at most one of a worker to a question.
+    """The marked answers of a file, in its order; at most one of a worker to a question.
 
     Attributes
     ----------
@@ -69,83 +69,84 @@ class MarkedFile:
 
     @property
     def has_workers(self) -> bool:
-        """Whether it says who gave the answers."""
+        """Return whether the answers have workers."""
         return bool(self.answers and self.answers[0].worker)
 
     @property
     def labels(self) -> dict[str, int]:
-        """How often each label occurs that is no number, the most frequent first."""
-        found = Counter(mark for one in self.answers for mark in one.marks)
-        return {mark: n for mark, n in found.most_common() if number_in(mark) is None}
+        """Return how often each label occurs that is no number, the most frequent first."""
+        counts = Counter(mark for answer in self.answers for mark in answer.marks)
+        return {mark: n for mark, n in counts.most_common() if parse_number(mark) is None}
 
     @property
     def warnings(self) -> list[str]:
-        """What to know before trusting what comes of it, a sentence each."""
-        return [*self.notes, *self._left_out()]
+        """Return sentences on answers that are left out or have nothing to compare with."""
+        return [*self.notes, *self._describe_left_out()]
 
-    def _left_out(self) -> Iterator[str]:
+    def _describe_left_out(self) -> Iterator[str]:
+        """Yield a sentence for each reason why answers are left out or not comparable."""
         if self.n_unmarked:
-            yield f"{_answers(self.n_unmarked)} without a grade left out."
+            yield f"{_count_answers(self.n_unmarked)} without a grade left out."
         if self.n_empty:
-            yield f"{_answers(self.n_empty)} without a text left out."
+            yield f"{_count_answers(self.n_empty)} without a text left out."
         if self.n_repeated:
             yield (
-                f"{_answers(self.n_repeated)} left out: the worker had answered the question "
+                f"{_count_answers(self.n_repeated)} left out: the worker had answered the question "
                 "before, and the first attempt counts."
             )
-        alone = sum(n == 1 for n in Counter(one.question for one in self.answers).values())
-        if alone:
-            have = "1 question has" if alone == 1 else f"{alone:,} questions have"
+        n_alone = sum(n == 1 for n in Counter(answer.question for answer in self.answers).values())
+        if n_alone:
+            have = "1 question has" if n_alone == 1 else f"{n_alone:,} questions have"
             yield f"{have} one graded answer only, with nothing to compare it with."
 
     def graded(self, labels: Labels | None = None) -> list[GradedAnswer]:
-        """Return the answers with their grades: the mean of what their marks are worth.
+        """Return the answers with their grades, each the mean of its marks' grades.
 
-        Raises `InputError` with a problem for each label without a value, where it comes first.
+        Raises `InputError` with a problem for each label without a value, at its first line.
         """
-        worth = (labels or Labels()).over(layout_of(self.layout).labels)
-        grades = {mark: worth.grade(mark) for one in self.answers for mark in one.marks}
+        grade_table = (labels or Labels()).add_defaults(get_layout(self.layout).labels)
+        grades = {mark: grade_table.grade(mark) for answer in self.answers for mark in answer.marks}
         if unknown := [mark for mark, grade in grades.items() if grade is None]:
-            raise InputError(list(self._unknown(unknown, worth)))
+            raise InputError(list(self._build_problems(unknown, grade_table)))
         return [
             GradedAnswer(
-                one.question,
-                one.text,
-                sum(grades[mark] or 0.0 for mark in one.marks) / len(one.marks),
-                one.worker,
+                answer.question,
+                answer.text,
+                sum(grades[mark] or 0.0 for mark in answer.marks) / len(answer.marks),
+                answer.worker,
             )
-            for one in self.answers
+            for answer in self.answers
         ]
 
-    def _unknown(self, unknown: list[str], worth: Labels) -> Iterator[Problem]:
+    def _build_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
         """Yield a problem for each label without a value."""
-        wanted = {plain(mark): mark for mark in unknown}
-        known = [f"{label}={value:g}" for label, value in worth.values.items()]
-        entries = [*known, *(f"{_shown(mark)}=..." for mark in wanted.values())]
-        said = ",".join(entries[: LISTED + len(known)])
-        option = f"{OPTION} {shlex.quote(said)}"
-        times = Counter(plain(mark) for one in self.answers for mark in one.marks)
+        wanted = {normalise_label(mark): mark for mark in unknown}
+        known = [f"{label}={value:g}" for label, value in grade_table.values.items()]
+        entries = [*known, *(f"{_shorten(mark)}=..." for mark in wanted.values())]
+        example = ",".join(entries[: LISTED + len(known)])
+        option = f"{OPTION} {shlex.quote(example)}"
+        counts = Counter(normalise_label(mark) for answer in self.answers for mark in answer.marks)
         first: dict[str, int] = {}
-        for one in self.answers:
-            for mark in one.marks:
-                first.setdefault(plain(mark), one.line)
+        for answer in self.answers:
+            for mark in answer.marks:
+                first.setdefault(normalise_label(mark), answer.line)
         for label, mark in wanted.items():
-            often = "label_without_value" if times[label] == 1 else "labels_without_value"
+            code = "label_without_value" if counts[label] == 1 else "labels_without_value"
             yield Problem.from_code(
                 self.name,
                 first[label],
                 "grade",
-                often,
-                label=_shown(mark),
-                n=times[label],
-                said=said,
+                code,
+                label=_shorten(mark),
+                n=counts[label],
+                said=example,
                 option=option,
             )
 
 
-def _answers(n: int) -> str:
+def _count_answers(n: int) -> str:
     return "1 answer is" if n == 1 else f"{n:,} answers are"
 
 
-def _shown(mark: str) -> str:
+def _shorten(mark: str) -> str:
     return mark if len(mark) <= 40 else f"{mark[:40]}..."

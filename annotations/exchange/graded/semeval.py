@@ -1,7 +1,7 @@
-"""Graded answers as SemEval 2013 Task 7 published them: XML, one question in a file or several.
+"""Read the graded answers of SemEval 2013 Task 7: XML, one question in a file or several.
 
-XML of strangers is read as a stream and within bounds: entities are refused (a few lines of them
-grow to gigabytes), as are references to other files, and texts and nesting have limits.
+Untrusted XML is read as a stream and within bounds: entities are refused (a few lines of them grow
+to gigabytes), as are references to other files, and texts and nesting have limits.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ QUESTION, ANSWER = "question", "studentAnswer"
 TEXTS = (ANSWER, "questionText", "referenceAnswer")
 
 
-def read_semeval(handle: BinaryIO, problems: Problems, found: MarkedFile) -> None:
-    """Add a file's answers to `found`; bad ones are noted in `problems`.
+def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> None:
+    """Add the answers of a file to `marked`; bad ones are noted in `problems`.
 
     Raises `InputError` for what is no such XML, holds entities, or is too large or too deep.
     """
     name = problems.file
     parser = make_parser()  # type: ignore[no-untyped-call]
-    handler = _Handler(parser.getLineNumber, problems, found)
+    handler = _Handler(parser.getLineNumber, problems, marked)
     parser.setContentHandler(handler)
     size = 0
     try:
@@ -61,7 +61,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, found: MarkedFile) -> Non
 
 
 class _Handler(ContentHandler):
-    """Collects questions as they go by."""
+    """A SAX handler that adds the answers of each question to a `MarkedFile`."""
 
     def __init__(self, line: Callable[[], int], problems: Problems, found: MarkedFile) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _Handler(ContentHandler):
         self._line = 0
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
-        """Note where we are."""
+        """Remember the question, or begin a text; raises `InputError` for too deep nesting."""
         self._depth += 1
         line = self._here()
         if self._depth > DEEPEST:
@@ -92,14 +92,15 @@ class _Handler(ContentHandler):
             self._attributes, self._text, self._length = dict(attrs.items()), [], 0
 
     def characters(self, content: str) -> None:
-        """Gather a text, as far as it may be long."""
+        """Add to the current text, up to the longest answer."""
         if self._inside:
             self._length += len(content)
+            # A longer text is refused at its end and need not be held in memory.
             if self._length <= LONGEST_ANSWER:
                 self._text.append(content)
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        """Take what ends here."""
+        """Store the text that ends here: an answer, a wording or a reference."""
         self._depth -= 1
         if name != self._inside:
             return
@@ -108,35 +109,36 @@ class _Handler(ContentHandler):
         if self._length > LONGEST_ANSWER:
             self._problems.add_code(self._line, None, "xml_text_long", most=LONGEST_ANSWER)
         elif name == ANSWER:
-            self._answer(text)
+            self._add_answer(text)
         elif self._question and text:
-            of = self._found.asked if name == "questionText" else self._found.references
+            texts = self._found.asked if name == "questionText" else self._found.references
             # The best reference comes first.
-            of.setdefault(self._question, text)
+            texts.setdefault(self._question, text)
 
-    def _answer(self, text: str) -> None:
+    def _add_answer(self, text: str) -> None:
+        """Add an answer with its label; count it instead without a text or label."""
         if not self._question:
-            return  # told with the question
+            return  # noted with the question
         label = self._attributes.get("accuracy", "").strip()
         if not text:
             self._found.n_empty += 1
         elif not label:
             self._found.n_unmarked += 1
         else:
-            worker, order = self._student(self._attributes.get("id", ""))
+            worker, order = self._find_student(self._attributes.get("id", ""))
             self._found.answers.append(
                 MarkedAnswer(self._line, self._question, text, (label,), worker, order)
             )
 
-    def _student(self, answer_id: str) -> tuple[str, int | None]:
-        """Return who gave the answer of that id, and which attempt it was; "" where it is silent.
+    def _find_student(self, answer_id: str) -> tuple[str, int | None]:
+        """Return worker and attempt in the id of an answer; "" and None if it has none.
 
         Students have names in Beetle; two numbers at the end, as in SciEntsBank, are taken to be
         those of a module's own student and of the attempt, which no documentation confirms.
         """
         for pattern in SEMEVAL.student:
-            if known := pattern.search(answer_id.strip()):
-                worker = known["worker"]
-                of_module = f"{self._module}.{worker}" if worker.isdecimal() else worker
-                return clean_id(of_module), int(known["order"][:18])
+            if match := pattern.search(answer_id.strip()):
+                worker = match["worker"]
+                name = f"{self._module}.{worker}" if worker.isdecimal() else worker
+                return clean_id(name), int(match["order"][:18])
         return "", None

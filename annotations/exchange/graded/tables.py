@@ -1,4 +1,4 @@
-"""Graded answers in a table, of whichever layout its header shows."""
+"""Read graded answers from a table, whose header shows its layout."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.reading.tables import open_table
 
-# What people may call their columns: our words for them.
+# The keys of columns whose names a user can choose.
 NAMED = ("question", "answer", "grade", "worker", "order", "text", "reference")
 MOST_DIGITS = 18
 
 
-def read_table(given: Readable, columns: Mapping[str, str], problems: Problems) -> MarkedFile:
-    """Read a table of any layout; bad rows are noted in `problems`.
+def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -> MarkedFile:
+    """Return the graded answers of a table of any layout; bad rows are noted in `problems`.
 
-    `columns` are names that somebody gave, by our words for them (`NAMED`): the file is of our own
-    layout then. Raises `InputError` for a file that cannot be read as a whole.
+    `columns` are names chosen by a user, by our keys (`NAMED`): the file then has our own layout.
+    Raises `InputError` for a file that cannot be read as a whole.
     """
-    head = head_of(given)
-    layout = OWN if columns else _recognised(head)
+    head = head_of(path)
+    layout = OWN if columns else _recognise(head)
     bare = layout.bare_quotes and head.name.lower().endswith(".tsv")
-    table = open_table(given, list(_columns(layout, head, columns)), problems, bare_quotes=bare)
-    found = MarkedFile(table.name, table.sha256, layout.slug)
+    table = open_table(path, list(_list_columns(layout, head, columns)), problems, bare_quotes=bare)
+    marked = MarkedFile(table.name, table.sha256, layout.slug)
     for line, cells, _ in table.rows:
-        _take(found, line, _unquoted(cells) if bare else cells, layout, problems)
-    found.notes += table.warnings
-    return found
+        _add_row(marked, line, _strip_quotes(cells) if bare else cells, layout, problems)
+    marked.notes += table.warnings
+    return marked
 
 
-def _recognised(head: Head) -> Layout:
-    return next(one for one in TABLES if all(head.named(name) for name in one.known_by))
+def _recognise(head: Head) -> Layout:
+    """Return the first layout whose columns the header has."""
+    return next(layout for layout in TABLES if all(head.named(name) for name in layout.known_by))
 
 
-def _columns(layout: Layout, head: Head, given: Mapping[str, str]) -> Iterator[Column]:
-    """The columns in the order in which `_take` reads them; those of marks come last."""
+def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iterator[Column]:
+    """Yield the columns in the order in which `_add_row` reads them; those of marks come last."""
     optional: dict[str, tuple[str, ...]] = {
         "worker": layout.worker,
         "order": layout.order,
@@ -51,39 +52,41 @@ def _columns(layout: Layout, head: Head, given: Mapping[str, str]) -> Iterator[C
     marks: dict[str, tuple[str, ...]] = {name: (name,) for name in layout.marks}
     wanted = {"question": layout.question, "answer": layout.answer, **optional}
     for key, names in {**wanted, **(marks or {"grade": layout.grade})}.items():
-        found = given.get(key) or head.named(*names)
-        required = key not in optional or key in given
-        yield Column(key, (found,) if found else names[:1], required=required)
+        heading = chosen.get(key) or head.named(*names)
+        required = key not in optional or key in chosen
+        yield Column(key, (heading,) if heading else names[:1], required=required)
 
 
-def _take(
-    found: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
+def _add_row(
+    marked: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
 ) -> None:
-    raw_question, text, worker, raw_order, asked, reference, *marks = cells
-    before = problems.total
-    question, order = clean_id(raw_question), _attempt(raw_order.strip(), line, problems)
+    """Add the answer of a row; count it instead without a text or grade; note faults."""
+    raw_question, text, worker, raw_order, wording, reference, *marks = cells
+    n_problems = problems.total
+    question, order = clean_id(raw_question), _parse_attempt(raw_order.strip(), line, problems)
     if not question:
         problems.add_code(line, "question", "table_question_missing")
     if len(text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "answer", "graded_answer_long", most=LONGEST_ANSWER)
-    if problems.total > before:
+    if problems.total > n_problems:
         return
-    if asked.strip():
-        found.asked.setdefault(question, asked.strip())
+    if wording.strip():
+        marked.asked.setdefault(question, wording.strip())
     if reference.strip():
-        found.references.setdefault(question, reference.strip())
+        marked.references.setdefault(question, reference.strip())
     filled = [mark for cell in marks if (mark := cell.strip()) and mark not in layout.unmarked]
     if not text.strip():
-        found.n_empty += 1
+        marked.n_empty += 1
     elif not filled:
-        found.n_unmarked += 1
+        marked.n_unmarked += 1
     else:
-        found.answers.append(
+        marked.answers.append(
             MarkedAnswer(line, question, text.strip(), tuple(filled), clean_id(worker), order)
         )
 
 
-def _attempt(text: str, line: int, problems: Problems) -> int | None:
+def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
+    """Return the number of an attempt; None for an empty cell or, with a note, a bad one."""
     if not text:
         return None
     if text.isdecimal() and len(text) <= MOST_DIGITS:
@@ -92,8 +95,8 @@ def _attempt(text: str, line: int, problems: Problems) -> int | None:
     return None
 
 
-def _unquoted(cells: Sequence[str]) -> list[str]:
-    """The cells of a line without quotes around them, where these enclose the whole cell."""
+def _strip_quotes(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a line without the quotes that enclose a whole cell."""
     return [
         cell[1:-1].replace('""', '"')
         if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")

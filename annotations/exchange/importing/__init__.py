@@ -1,18 +1,17 @@
-"""From records to rows: the only part of `exchange` that knows the database.
+"""Store the records of files in the database; no other package of `exchange` uses the database.
 
-An import is told by one function for each kind of file. It reads the whole file first (bad rows
-are told before anything is touched; answers, which may be many, wait in a `stage` on the disk),
-then does everything in one transaction that holds the
-question set's row, so that two imports into a set follow each other:
+Each kind of file has one import function. It reads the whole file first and reports bad rows before
+it changes anything; answers, which may be many, wait in a `stage` on the disk. Then it does
+everything in one transaction that locks the question set's row, so that two imports into a set
+follow each other:
 
-1. `target`: lock the set and choose the version;
-2. find what is there already, and say what contradicts it, row by row;
-3. add what is new, in batches;
-4. `report`: what came in and what became of it; rows in = new + unchanged + repeated.
+1. `target`: lock the set and choose the version; 2. compare with what is stored, and report
+contradictions row by row; 3. add what is new, in batches; 4. `report`: count the rows; rows in the
+file = new + unchanged + repeated.
 
-A dry run of answers only reads and foretells; of everything else it does the same and rolls back.
-The same file again adds nothing. Nothing that is there is ever overwritten. Model answers come in
-the same way in `evaluation.imports`.
+A dry run of answers only reads and predicts; a dry run of everything else does the same and rolls
+back. Importing the same file again adds nothing. Stored values are never overwritten. Answers of
+models are imported in the same way in `evaluation.imports`.
 """
 
 from annotations.exchange.importing.answers import import_answers

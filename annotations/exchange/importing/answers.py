@@ -1,4 +1,4 @@
-"""Answers of workers, from a file into a version."""
+"""Import the answers of workers from a file into a version."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.importing.comparing import compare, refuse_erased, signals_of, time_of
+from annotations.exchange.importing.comparing import (
+    compare,
+    list_signals,
+    parse_time,
+    refuse_erased,
+)
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.importing.rows import RowsAhead, add_rows, has_one_writer
-from annotations.exchange.importing.stage import Stage, StagedAnswer, extra_values
+from annotations.exchange.importing.rows import PreparedRows, add_rows, has_one_writer
+from annotations.exchange.importing.stage import Stage, StagedAnswer, read_extra
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
     add_questions,
     chunks,
+    get_target,
+    open_unless_dry_run,
     questions_of,
-    storing,
-    target_of,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows
@@ -56,16 +61,16 @@ def import_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's answers to a version of the set (the latest, if no number is given).
+    """Add a file's answers to a version of the set (the latest, if no number is passed).
 
-    A draft is published by it, because from now on answers quote its wording. Workers are the
-    set's owner's, of the `panel`; unknown ones are made. Questions the version does not have are
-    an error, or made without a text by `create_questions`; so is a question that a worker answered
-    twice, unless `duplicates` says which answer counts. Our own export brings the panels,
-    times and flags of its answers along. Raises `InputError` with every bad row; one is also an
-    answer that is there already with another text, time or flag (`update_flags` stores the flag
-    instead), or of a worker who took theirs back. Then nothing is stored. What is new can be taken
-    out again by its `Import`, which says who brought it: `imported_by`, a user's key.
+    The import publishes a draft, because from now on answers quote its wording. Workers belong to
+    the set's owner and to the `panel`; unknown ones are created. Questions that the version does
+    not have are an error, or created without a text by `create_questions`; a question that a worker
+    answered twice is an error, unless `duplicates` says which answer counts. Our own export brings
+    the panels, times and flags of its answers along. Raises `InputError` with every bad row; one is
+    also a stored answer with another text, time or flag (`update_flags` stores the flag instead),
+    or an answer of a worker who withdrew. Then nothing is stored. The `Import` of the new answers
+    can undo them; `imported_by` is the key of its user.
     """
     with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
         return store_staged(
@@ -86,7 +91,10 @@ def stage_answers(
     panel: str = "",
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> Stage:
-    """Read a file of answers to its end; to be closed. Raises `InputError` with every bad row."""
+    """Return a stage with the answers of a file, to be closed by the caller.
+
+    Raises `InputError` with every bad row.
+    """
     stage = Stage()
     try:
         stage.fill(AnswerRows(path, columns, duplicates), panel, duplicates)
@@ -106,7 +114,7 @@ def store_staged(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of a file that was read; as `import_answers`."""
+    """Add the answers of a stage to a version; options as in `import_answers`."""
     options: dict[str, Any] = {
         "version": version,
         "create_questions": create_questions,
@@ -115,18 +123,19 @@ def store_staged(
     }
     if not dry_run:
         make_ready(question_set, stage, **options)
-    return _stored(question_set, stage, dry_run=dry_run, **options)
+    return _store_or_predict(question_set, stage, dry_run=dry_run, **options)
 
 
 def make_ready(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
-    """Do of `store_staged`, which takes the same options, what keeps nobody waiting.
+    """Check and prepare the answers of a stage before the lock, for `store_staged`.
 
-    It does so itself; whoever calls it inside a transaction calls this before.
+    `store_staged` takes the same options and calls this itself; a caller inside a transaction calls
+    it before the transaction.
     """
-    look_ahead(stage, lambda: _stored(question_set, stage, dry_run=True, **options))
+    prepare_stage(stage, lambda: _store_or_predict(question_set, stage, dry_run=True, **options))
 
 
-def _stored(
+def _store_or_predict(
     question_set: QuestionSet,
     stage: Stage,
     *,
@@ -135,39 +144,43 @@ def _stored(
     create_questions: bool = False,
     **options: Any,
 ) -> ImportReport:
+    """Store the staged answers in one transaction, or predict the report in a dry run."""
     name = stage.file.name
-    with storing(dry_run):
-        target = target_of(question_set, version, name, dry_run=dry_run)
-        fresh: list[str] = []
+    with open_unless_dry_run(dry_run):
+        target = get_target(question_set, version, name, dry_run=dry_run)
+        new_questions: list[str] = []
         if create_questions:
-            fresh = add_questions(target, list(stage.questions), name, dry_run=dry_run)
-        report = store_answers(stage, target, fresh=fresh, dry_run=dry_run, **options)
-    report.created["questions"] = len(fresh)
+            new_questions = add_questions(target, list(stage.questions), name, dry_run=dry_run)
+        report = store_answers(stage, target, fresh=new_questions, dry_run=dry_run, **options)
+    report.created["questions"] = len(new_questions)
     report.notes.extend(stage.file.notes)
     return report
 
 
-def look_ahead(stage: Stage, try_it: Callable[[], object] | None) -> None:
-    """Do what storing answers needs no lock for, where a lock would keep everybody out.
+def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
+    """Check and prepare answers without the lock that would keep other users from writing.
 
-    `try_it` is a dry run of storing them: whatever is wrong is told before anybody has to wait,
-    and what it compared with stored answers is not compared again. None if it can be tried only
-    inside the transaction. Then the rows are made ready, and are inserted by one statement.
+    `dry_run` stores them as a dry run: faults are reported before any user has to wait, and what it
+    compared with stored answers is not compared again. None if it can run only inside the
+    transaction. Then the rows are prepared, and one statement inserts them.
     """
     if not has_one_writer() or stage.is_ready:
         return
-    stage.all_new()
-    if try_it is not None:
+    stage.mark_all_new()
+    if dry_run is not None:
         # Keys grow: answers that others store from now on have larger ones.
         newest = Response.objects.aggregate(key=Max("pk"))["key"] or 0
-        try_it()
+        dry_run()
         stage.compared_to = newest
-    stage.get_ready(
-        RowsAhead(
+    stage.set_prepared(
+        PreparedRows(
             Response,
             ROW,
             (
-                (answer.row, _row(answer, stage.file.kept_aside, answer.worker, answer.question))
+                (
+                    answer.row,
+                    _build_row(answer, stage.file.kept_aside, answer.worker, answer.question),
+                )
                 for answer in stage.fresh()
             ),
             ("submission", "question"),
@@ -184,39 +197,42 @@ def store_answers(
     fresh: Sequence[str] = (),
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Store what is staged in a version whose set is locked; the caller holds the transaction.
+    """Store the staged answers in a version; the caller holds the transaction and the lock.
 
-    `fresh` are the ids of the questions that were made for it, or would be: a dry run only reads,
-    and needs neither lock nor transaction. What `look_ahead` found is not looked at again.
+    `fresh` are the ids of the questions that were created for the file, or would be: a dry run only
+    reads, and needs neither lock nor transaction. What `prepare_stage` compared is not compared
+    again.
     """
     file = stage.file
-    if not stage.holds_for(target.pk):
-        stage.all_new()
+    # The comparison before the lock may have been with another version.
+    if not stage.is_ready_for(target.pk):
+        stage.mark_all_new()
         stage.compared_in = target.pk
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
     questions = questions_of(target, stage.questions, problems, fresh if dry_run else ())
     problems.raise_if_any()
     keys = [questions[name] for name in stage.questions]
-    workers, n_workers = _workers(stage, target.question_set, imported_by, dry_run=dry_run)
-    submissions, old = _submissions(target, stage, workers, dry_run=dry_run)
-    refuse_erased(stage, workers, list(old), problems)
-    compare(stage, keys, old, problems, update_flags=update_flags)
+    workers, n_workers = _create_workers(stage, target.question_set, imported_by, dry_run=dry_run)
+    submissions, old_submissions = _create_submissions(target, stage, workers, dry_run=dry_run)
+    refuse_erased(stage, workers, list(old_submissions), problems)
+    compare(stage, keys, old_submissions, problems, update_flags=update_flags)
     problems.raise_if_any()
-    n_new, published = stage.count("is_new"), _published(target, dry_run=dry_run)
+    n_new, published = stage.count("is_new"), _publish(target, dry_run=dry_run)
     if not dry_run:
-        for flag, primary_keys in stage.reflagged.items():
-            for some in chunks(sorted(primary_keys), IDS):
-                Response.objects.filter(pk__in=some).update(
-                    rejected=flag, updated_at=timezone.now()
+        # `update` sets no `auto_now` field, so the time of the change is set here.
+        for is_rejected, primary_keys in stage.reflagged.items():
+            for chunk in chunks(sorted(primary_keys), IDS):
+                Response.objects.filter(pk__in=chunk).update(
+                    rejected=is_rejected, updated_at=timezone.now()
                 )
-        brought_by = None
+        import_key = None
         if n_new:
             counts = {"n_new": n_new, "n_unchanged": stage.count() - n_new, "n_workers": n_workers}
-            brought_by = _kept_import(
+            import_key = _create_import(
                 stage, target, fresh, imported_by=imported_by, publishes=bool(published), **counts
             )
-        _store(stage, keys, submissions, brought_by)
+        _store(stage, keys, submissions, import_key)
         stage.is_ready = False
     return ImportReport(
         what="answers",
@@ -241,6 +257,7 @@ def store_answers(
 
 
 def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
+    """Raise `InputError` with every worker or question id of more than 255 characters."""
     ids = [("question", name, line) for name, line in stage.questions.items()]
     ids += [("worker", worker.name, worker.line) for worker in stage.workers]
     for what, name, line in ids:
@@ -249,7 +266,7 @@ def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
     problems.raise_if_any()
 
 
-def _kept_import(
+def _create_import(
     stage: Stage,
     target: QuestionSetVersion,
     fresh: Sequence[str],
@@ -257,8 +274,8 @@ def _kept_import(
     imported_by: int | None,
     **counts: Any,
 ) -> int:
-    """Keep what a file brings, and return its key; the questions that it made know it."""
-    brought_by = Import.objects.create(
+    """Create the `Import` of a file and return its key; its new questions refer to it."""
+    new_import = Import.objects.create(
         question_set_id=target.question_set_id,
         version=target,
         number=target.number,
@@ -269,29 +286,29 @@ def _kept_import(
         **counts,
     )
     for names in chunks(fresh, IDS):
-        target.questions.filter(external_id__in=names).update(brought_by=brought_by)
-    return int(brought_by.pk)
+        target.questions.filter(external_id__in=names).update(brought_by=new_import)
+    return int(new_import.pk)
 
 
-def _workers(
+def _create_workers(
     stage: Stage, question_set: QuestionSet, imported_by: int | None, *, dry_run: bool
 ) -> tuple[list[int], int]:
-    """The keys of the staged workers, in their order, and how many are new to who brings them.
+    """Return the keys of the staged workers, in order, and how many are new to the importer.
 
-    New to a member of the team is also who answered only in sets of the owner's that the member
-    does not see: whether an id is known there is told to nobody. A dry run makes nobody: who is
-    new has a key of nothing.
+    New to a member of the team is also a worker who answered only sets of the owner that the member
+    cannot see: the member must not learn whether an id is known there. A dry run creates no worker:
+    a new one has a negative key.
     """
-    everybody = Worker.objects.filter(owner_id=question_set.owner_id)
+    owner_workers = Worker.objects.filter(owner_id=question_set.owner_id)
     keys: dict[tuple[str, str], int] = {}
     n_new = 0
     by_panel = sorted(stage.workers, key=lambda worker: worker.panel)
-    for panel, of_panel in groupby(by_panel, key=lambda worker: worker.panel):
-        names = [worker.name for worker in of_panel]
-        owned = everybody.filter(panel=panel)
-        known = _by_name(owned, names)
+    for panel, staged_workers in groupby(by_panel, key=lambda worker: worker.panel):
+        names = [worker.name for worker in staged_workers]
+        panel_workers = owner_workers.filter(panel=panel)
+        known = _load_keys(panel_workers, names)
         unknown = [name for name in names if name not in known]
-        n_new += len(unknown) + _n_hidden(known.values(), imported_by, question_set)
+        n_new += len(unknown) + _count_hidden(known.values(), imported_by, question_set)
         if dry_run:
             known |= {name: -len(keys) - place for place, name in enumerate(unknown, 1)}
             keys |= {(panel, name): key for name, key in known.items()}
@@ -304,50 +321,52 @@ def _workers(
             ignore_conflicts=True,
         )
         if unknown:
-            known = _by_name(owned, names)
+            known = _load_keys(panel_workers, names)
         keys |= {(panel, name): key for name, key in known.items()}
     return [keys[worker.panel, worker.name] for worker in stage.workers], n_new
 
 
-def _n_hidden(known: Iterable[int], imported_by: int | None, question_set: QuestionSet) -> int:
-    """How many of the owner's workers are not to be seen by who brings their answers."""
+def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: QuestionSet) -> int:
+    """Return how many of the owner's known workers the importer cannot see."""
     if imported_by in (None, question_set.owner_id):
         return 0
-    seen = Worker.objects.visible_to(get_user_model()._default_manager.get(pk=imported_by))
-    return sum(len(some) - seen.filter(pk__in=some).count() for some in chunks(known, IDS))
+    visible = Worker.objects.visible_to(get_user_model()._default_manager.get(pk=imported_by))
+    return sum(len(chunk) - visible.filter(pk__in=chunk).count() for chunk in chunks(known, IDS))
 
 
-def _by_name(owned: Any, names: Iterable[str]) -> dict[str, int]:
+def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
+    """Return the keys of stored workers by their ids."""
     return {
         name: key
-        for some in chunks(names, IDS)
-        for name, key in owned.filter(external_id__in=some).values_list("external_id", "pk")
+        for chunk in chunks(names, IDS)
+        for name, key in workers.filter(external_id__in=chunk).values_list("external_id", "pk")
     }
 
 
-def _submissions(
+def _create_submissions(
     version: QuestionSetVersion, stage: Stage, workers: list[int], *, dry_run: bool
 ) -> tuple[list[int], dict[int, int]]:
-    """The keys of the workers' submissions, and those there before with their worker's number.
+    """Return the keys of the workers' submissions, and the older ones with the worker's number.
 
-    A dry run makes none: of who has none there is no key.
+    A dry run creates none and returns no keys of new submissions.
     """
 
-    def keys() -> dict[int, int]:
+    def load_keys() -> dict[int, int]:
+        """Return the keys of the version's submissions by their worker's key."""
         if version._state.adding:
             return {}
         return {
             worker: key
-            for some in chunks(workers, IDS)
-            for worker, key in version.submissions.filter(worker__in=some).values_list(
+            for chunk in chunks(workers, IDS)
+            for worker, key in version.submissions.filter(worker__in=chunk).values_list(
                 "worker_id", "pk"
             )
         }
 
-    known = keys()
-    old = {known[key]: number for number, key in enumerate(workers) if key in known}
+    known = load_keys()
+    old_numbers = {known[key]: number for number, key in enumerate(workers) if key in known}
     if dry_run:
-        return [], old
+        return [], old_numbers
     unknown = [
         (key, staged)
         for key, staged in zip(workers, stage.workers, strict=True)
@@ -383,8 +402,8 @@ def _submissions(
         },
     )
     if unknown:
-        known = keys()
-    return [known[key] for key in workers], old
+        known = load_keys()
+    return [known[key] for key in workers], old_numbers
 
 
 ROW = (
@@ -400,6 +419,7 @@ def _store(
     submissions: list[int],
     brought_by: int | None,
 ) -> None:
+    """Insert the new answers of a stage, from the prepared table where there is one."""
     now = timezone.now()
     same = {
         "created_at": now,
@@ -414,16 +434,16 @@ def _store(
         return
     aside = stage.file.kept_aside
     rows = (
-        _row(answer, aside, submissions[answer.worker], questions[answer.question])
+        _build_row(answer, aside, submissions[answer.worker], questions[answer.question])
         for answer in stage.fresh()
     )
     add_rows(Response, ROW, rows, same)
 
 
-def _row(
+def _build_row(
     answer: StagedAnswer, kept_aside: list[str], submission: int, question: int
 ) -> tuple[Any, ...]:
-    """The values of the fields `ROW`."""
+    """Return the values of the fields `ROW` for one answer."""
     return (
         new_public_id(),
         submission,
@@ -431,17 +451,18 @@ def _row(
         answer.text,
         Response.Status.TEXT.value if answer.text else Response.Status.EMPTY.value,
         bool(answer.rejected),
-        time_of(answer.started),
-        time_of(answer.submitted),
+        parse_time(answer.started),
+        parse_time(answer.submitted),
         answer.seconds,
-        extra_values(answer.extra, kept_aside),
-        time_of(answer.first_draft),
+        read_extra(answer.extra, kept_aside),
+        parse_time(answer.first_draft),
         answer.language or "",
-        *signals_of(answer),
+        *list_signals(answer),
     )
 
 
-def _published(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
+def _publish(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
+    """Publish the version, unless this is a dry run, and return a note if it was a draft."""
     if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

@@ -1,4 +1,4 @@
-"""What keeps an import of questions, passages or models' answers, so that it can be undone."""
+"""Store which import created which questions, passages and answers of models, to undo it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from annotations.exchange.importing.target import BATCH, chunks
 from annotations.models import Import, Passage, Question, QuestionSetVersion
 
-SAID: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
+EDITABLE_FIELDS: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
     Passage: (
         *("external_id", "title", "text", "language", "metadata", "format", "image_id"),
         "image_alt",
@@ -20,13 +20,13 @@ SAID: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
         *("feedback", "max_characters", "answerable", "category", "language", "metadata"),
     ),
 }
-"""What somebody can change of an item; its place in the order is none of it."""
+"""The fields of an item that a user can change; its position is not one of them."""
 
 BESIDE: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
     Passage: ("translations",),
     Question: ("translations", "variants"),
 }
-"""What hangs on an item, came with it and is in its mark."""
+"""The related rows that were imported with an item and are part of its hash."""
 
 
 def keep_import(
@@ -37,7 +37,7 @@ def keep_import(
     imported_by: int | None,
     **counts: Any,
 ) -> Import | None:
-    """Keep that a file came in, and by whom; None where it brought nothing (`n_new` is 0).
+    """Create the `Import` of a file and return it; None where it brought nothing (`n_new` is 0).
 
     `file` has its `name` and `sha256`. The caller holds the transaction.
     """
@@ -55,7 +55,7 @@ def keep_import(
     )
 
 
-def keep_questions(
+def record_questions(
     version: QuestionSetVersion,
     file: Any,
     made: Sequence[str],
@@ -64,9 +64,12 @@ def keep_questions(
     n_completed: int = 0,
     imported_by: int | None,
 ) -> None:
-    """Keep a file of questions: the ids of those that it `made`, how many it completed."""
+    """Create the `Import` of a file of questions and mark the questions that it created.
+
+    `made` are their ids, `n_completed` counts those that only got their text.
+    """
     n_new = len(made) + n_completed
-    brought = keep_import(
+    new_import = keep_import(
         Import.What.QUESTIONS,
         version,
         file,
@@ -75,41 +78,45 @@ def keep_questions(
         n_unchanged=n_rows - n_new,
         n_questions=len(made),
     )
-    if brought:
-        mark_items(Question, brought, made)
+    if new_import:
+        mark_items(Question, new_import, made)
 
 
-def mark_items(model: type[Passage] | type[Question], brought: Import, ids: Iterable[str]) -> None:
-    """Let the items of these ids say which import made them, and as what it left them.
+def mark_items(
+    model: type[Passage] | type[Question], new_import: Import, ids: Iterable[str]
+) -> None:
+    """Store in the items of these ids which import created them, and the hash of their content.
 
-    They are read once more: what a database gives back is what is compared later on.
+    The items are read from the database again: a later comparison uses the same values.
     """
-    for some in chunks(ids, BATCH):
-        rows = _items(model).filter(version=brought.version_id, external_id__in=some)
+    for chunk in chunks(ids, BATCH):
+        rows = _get_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
         items = list(rows.prefetch_related(*BESIDE[model]))
         for item in items:
-            item.brought_by, item.brought_as = brought, mark_of(item)
-        _items(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
+            item.brought_by, item.brought_as = new_import, mark_of(item)
+        _get_manager(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
 
 
 def mark_of(item: Passage | Question) -> str:
-    """Return a mark of what an item says, in all its languages and other wordings.
+    """Return a hash of an item's content, in all its languages and wordings.
 
     It changes when any of that does.
     """
-    said = {name: getattr(item, name) for name in SAID[type(item)]}
+    fields = {name: getattr(item, name) for name in EDITABLE_FIELDS[type(item)]}
     languages = {row.language: row.texts for row in item.translations.all()}
-    wordings = {} if isinstance(item, Passage) else _wordings(item)
-    text = json.dumps([said, languages, wordings], sort_keys=True, ensure_ascii=False)
+    wordings = {} if isinstance(item, Passage) else _list_wordings(item)
+    text = json.dumps([fields, languages, wordings], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _wordings(question: Question) -> dict[str, list[Any]]:
+def _list_wordings(question: Question) -> dict[str, list[Any]]:
+    """Return the kind, text, language and metadata of a question's variants, by their ids."""
     return {
-        one.external_id: [one.kind, one.text, one.language, one.metadata]
-        for one in question.variants.all()
+        variant.external_id: [variant.kind, variant.text, variant.language, variant.metadata]
+        for variant in question.variants.all()
     }
 
 
-def _items(model: type[Passage] | type[Question]) -> Any:
+def _get_manager(model: type[Passage] | type[Question]) -> Any:
+    """Return the default manager of a model, for both types of items."""
     return model._default_manager

@@ -1,4 +1,4 @@
-"""Answers of a file beside those that are stored already."""
+"""Compare the answers of a file with those that are stored."""
 
 from __future__ import annotations
 
@@ -17,59 +17,65 @@ NOT_COUNTED = (None,) * len(COUNTERS)
 def refuse_erased(
     stage: Stage, workers: list[int], submissions: list[int], problems: Problems
 ) -> None:
-    """Note who took their answers back, from all sets or from this version: they stay away."""
-    gone: dict[int, datetime | None] = {}
-    for some in chunks(workers, IDS):
-        rows = Worker.objects.filter(pk__in=some, erased_at__isnull=False)
-        gone |= dict(rows.values_list("pk", "erased_at"))
-    for some in chunks(submissions, IDS):
-        back = Submission.objects.filter(pk__in=some, withdrawn_at__isnull=False)
-        gone |= dict(back.values_list("worker_id", "withdrawn_at"))
+    """Raise `InputError` with each worker who withdrew, from all sets or from this version."""
+    withdrawn: dict[int, datetime | None] = {}
+    for chunk in chunks(workers, IDS):
+        rows = Worker.objects.filter(pk__in=chunk, erased_at__isnull=False)
+        withdrawn |= dict(rows.values_list("pk", "erased_at"))
+    for chunk in chunks(submissions, IDS):
+        withdrawn_submissions = Submission.objects.filter(pk__in=chunk, withdrawn_at__isnull=False)
+        withdrawn |= dict(withdrawn_submissions.values_list("worker_id", "withdrawn_at"))
     for worker, staged in zip(workers, stage.workers, strict=True):
-        if worker in gone:
+        if worker in withdrawn:
             problems.add_code(
                 staged.line,
                 "worker",
                 "worker_erased",
                 worker=staged.name,
-                since=f"{gone[worker]:%Y-%m-%d}",
+                since=f"{withdrawn[worker]:%Y-%m-%d}",
             )
     problems.raise_if_any()
 
 
 def compare(
-    stage: Stage, keys: list[int], old: dict[int, int], problems: Problems, *, update_flags: bool
+    stage: Stage,
+    keys: list[int],
+    old_numbers: dict[int, int],
+    problems: Problems,
+    *,
+    update_flags: bool,
 ) -> None:
-    """Mark what is stored already, and note what contradicts it.
+    """Mark the staged answers that are stored already, and note those that contradict them.
 
-    What was compared ahead is not read again. Was it changed or deleted since, that happened
-    after the import: it writes nothing that hangs on it.
+    Answers that were compared before the lock are not read again. One that was changed or deleted
+    since then counts as changed after the import: the import writes nothing that depends on it.
     """
     places = {key: number for number, key in enumerate(keys)}
     names = list(stage.questions)
-    for some in chunks(old, IDS):
-        there = Response.objects.filter(submission__in=some)
+    for chunk in chunks(old_numbers, IDS):
+        responses = Response.objects.filter(submission__in=chunk)
+        # Keys grow: answers up to this key were compared before the lock.
         if stage.compared_to is not None:
-            there = there.filter(pk__gt=stage.compared_to)
-        stored = there.values_list(
+            responses = responses.filter(pk__gt=stage.compared_to)
+        stored = responses.values_list(
             *("submission_id", "question_id", "text", "created_at", "pk"),
             *("rejected", "started_at", "submitted_at", "first_draft_at", "work_seconds"),
             *("language", "signals", *COUNTERS),
         )
         rows = []
-        others = []
-        for submission, question, text, since, key, flag, *facts in stored.iterator(BATCH):
-            worker, place = old[submission], places.get(question)
+        differences = []
+        for submission, question, text, since, key, is_rejected, *facts in stored.iterator(BATCH):
+            worker, place = old_numbers[submission], places.get(question)
             staged = None if place is None else stage.find(worker, place)
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
-            what = _difference(staged, text, flag, facts)
+            what = _find_difference(staged, text, is_rejected, facts)
             if what == "flag" and update_flags:
                 stage.reflagged[bool(staged.rejected)].add(key)
                 continue
             if what:
-                others.append(
+                differences.append(
                     Problem.from_code(
                         problems.file,
                         staged.line,
@@ -82,24 +88,30 @@ def compare(
                         what=what,
                     )
                 )
-        # As they stand in the file: a database gives rows in whatever order an index has them.
-        problems.extend(sorted(others, key=lambda one: (one.line or 0, one.reason)))
+        # In the order of the file: the database returns rows in the order of an index.
+        problems.extend(sorted(differences, key=lambda one: (one.line or 0, one.reason)))
         stage.mark_old(rows)
 
 
-def _difference(
+def _find_difference(
     staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | str | None]
 ) -> str:
-    """In what a file contradicts a stored answer; what it does not say contradicts nothing."""
+    """Return in what a file contradicts a stored answer; "" if in nothing it has a value for."""
     if not same_text(text, staged.text):
         return "text"
-    times = (time_of(staged.started), time_of(staged.submitted), time_of(staged.first_draft))
-    given = (*times, staged.seconds)
-    if any(new is not None and new != old for new, old in zip(given, stored[:4], strict=True)):
+    times = (
+        parse_time(staged.started),
+        parse_time(staged.submitted),
+        parse_time(staged.first_draft),
+    )
+    staged_facts = (*times, staged.seconds)
+    if any(
+        new is not None and new != old for new, old in zip(staged_facts, stored[:4], strict=True)
+    ):
         return "time"
     if staged.language is not None and staged.language != stored[4]:
         return "language"
-    if staged.signals is not None and [*signals_of(staged)] != stored[5:]:
+    if staged.signals is not None and [*list_signals(staged)] != stored[5:]:
         return "count of how it was written"
     # An ordinary file says nothing about flags, and then nothing is rejected in it.
     if staged.rejected is not None and bool(staged.rejected) != rejected:
@@ -107,14 +119,14 @@ def _difference(
     return ""
 
 
-def time_of(written: str | None) -> datetime | None:
-    """Return a time as it was written down."""
-    return None if written is None else datetime.fromisoformat(written)
+def parse_time(text: str | None) -> datetime | None:
+    """Return a staged time as a datetime; None for None."""
+    return None if text is None else datetime.fromisoformat(text)
 
 
-def signals_of(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return the columns from `signals` on."""
+def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
+    """Return the values of the columns from `signals` on; None for counts that were not taken."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
-    said, *counts = json.loads(staged.signals)
-    return (said, *(counts or NOT_COUNTED))
+    state, *counts = json.loads(staged.signals)
+    return (state, *(counts or NOT_COUNTED))

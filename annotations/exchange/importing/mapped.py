@@ -1,4 +1,4 @@
-"""Files as others export them, into a version: see `annotations.exchange.presets`."""
+"""Import the answers of survey tools into a version; see `annotations.exchange.presets`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.models import QuestionSet
 
 
 class MappedAnswers(StagedBatch):
-    """The answers of such a file; a question that is there keeps the wording that it has."""
+    """The staged answers of a survey tool's export; stored questions keep their wording."""
 
     keeps_wordings = True
 
@@ -32,11 +32,10 @@ def import_mapped(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's answers, and the questions they answer.
+    """Add the answers of a survey tool's export, and the questions they answer.
 
-    Questions that are not there are made in the draft, with the wording that the file has for
-    them, and the version is published. Everything else, the same file again included, is as in
-    `import_answers`. Raises `InputError`.
+    Unknown questions are created in the draft, with the wording of the file, and the version is
+    published. Everything else is as in `import_answers`. Raises `InputError`.
     """
     with stage_mapped(
         path, preset=preset, mapping=mapping, panel=panel, duplicates=duplicates
@@ -60,7 +59,10 @@ def stage_mapped(
     duplicates: Duplicates = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedAnswers:
-    """Read a file to its end; to be closed. Raises `InputError` with every bad row."""
+    """Return a stage with the answers of a file, read by a preset; to be closed by the caller.
+
+    Raises `InputError` with every bad row.
+    """
     rows, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
     try:
         stage.fill(rows, panel or preset.panel(mapping), duplicates)
@@ -82,7 +84,7 @@ def stage_chosen(
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
 ) -> MappedAnswers:
-    """Read a file as a page's choices say, which are plain values; as `stage_mapped`."""
+    """Return a stage of a file read with a page's choices, which are plain values."""
     return stage_mapped(
         Arranged.of_dict(source_of(path), arrangement or {}).source,
         preset=preset_named(preset, keep_unfinished=keep_unfinished),
@@ -96,7 +98,7 @@ def stage_chosen(
 def store_chosen(
     question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Add what was read; questions that are not there are an error unless they may be made."""
+    """Add the staged answers; unknown questions are an error unless `create_questions`."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

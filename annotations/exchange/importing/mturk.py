@@ -1,4 +1,4 @@
-"""Batch results of Mechanical Turk, from files into a version."""
+"""Import batch results of Mechanical Turk from files into a version."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import asdict
 from typing import Any
 
 from annotations.exchange.ids import clean_id
-from annotations.exchange.importing.answers import look_ahead, store_answers
-from annotations.exchange.importing.panel_file import KeptRow, keep_panel_file
+from annotations.exchange.importing.answers import prepare_stage, store_answers
+from annotations.exchange.importing.panel_file import PanelFileRow, store_panel_file
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.stage import GATHERED, AnswerSource, Stage
 from annotations.exchange.importing.target import (
     BATCH,
+    get_questions,
+    get_target,
     next_position,
-    questions_in,
+    open_unless_dry_run,
     quoted,
-    storing,
-    target_of,
-    undone,
+    roll_back_if,
 )
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.duplicates import Duplicates
@@ -43,7 +43,7 @@ def import_mturk(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add one batch; see `import_batches`."""
+    """Add one batch and return its report; see `import_batches`."""
     (report,) = import_batches(
         question_set,
         [path],
@@ -74,11 +74,10 @@ def import_batches(
 ) -> list[ImportReport]:
     """Add the answers of batches, and the questions they answer, all of them or none.
 
-    Each Answer column of a HIT is a question, made in the draft if it is not there (which columns
-    are answers, `answers` says as in `MturkRows`), and the version is published; so batches that
-    belong together come in together. Answers of rejected assignments are flagged, and left out of
-    runs. Everything else, the same file again included, is as in `import_answers`. Raises
-    `InputError`; ValueError for a bad template.
+    Each Answer column of a HIT is a question, created in the draft if it is unknown (`answers`
+    selects the columns as in `MturkRows`), and the version is published; so batches of one task are
+    imported together. Answers of rejected assignments are flagged, and left out of runs. Everything
+    else is as in `import_answers`. Raises `InputError`; ValueError for a bad template.
     """
     with ExitStack() as opened:
         batches = [
@@ -104,7 +103,7 @@ def import_batches(
 
 
 class StagedBatch(Stage):
-    """The answers of a batch; `asked` are the questions of its HITs, by their ids."""
+    """The staged answers of a batch; `asked` are the questions of its HITs, by their ids."""
 
     asked: dict[str, MturkQuestion]
     keeps_wordings = False
@@ -116,38 +115,39 @@ class StagedBatch(Stage):
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
     ) -> None:
-        """Take all rows of a file; those of Mechanical Turk also whole, as it takes them back."""
+        """Stage all rows of a file; rows of Mechanical Turk also whole, to return them later."""
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
-            self.header, rows = source.whole()
+            self.header, rows = source.read_whole()
             self._db.execute("CREATE TABLE whole (cells TEXT)")
             self._db.executemany(
                 "INSERT INTO whole VALUES (?)",
                 ((json.dumps(cells, ensure_ascii=False),) for cells in rows),
             )
 
-    def whole_rows(self) -> Iterator[KeptRow]:
-        """Return the rows of a batch of Mechanical Turk, in the order of the file."""
-        at = {name: place for place, name in enumerate(self.header)}
+    def iterate_whole_rows(self) -> Iterator[PanelFileRow]:
+        """Yield the whole rows of a Mechanical Turk batch, in the order of the file."""
+        positions = {name: position for position, name in enumerate(self.header)}
         rows = self._db.execute("SELECT cells FROM whole ORDER BY rowid")
-        while some := rows.fetchmany(GATHERED):
-            for (written,) in some:
-                cells = json.loads(written)
-                worker = clean_id(cells[at["WorkerId"]])
-                assignment = at.get("AssignmentId")
-                yield KeptRow(
+        while chunk := rows.fetchmany(GATHERED):
+            for (text,) in chunk:
+                cells = json.loads(text)
+                worker = clean_id(cells[positions["WorkerId"]])
+                assignment = positions.get("AssignmentId")
+                yield PanelFileRow(
                     worker, "" if assignment is None else cells[assignment].strip(), cells
                 )
 
-    def more_to_keep(self) -> dict[str, Any]:
-        """Return the questions, and what is known of the batch as a whole."""
+    def list_further_fields(self) -> dict[str, Any]:
+        """Return the questions, panel and header of the batch, ready for JSON."""
         asked = {name: asdict(asked) for name, asked in self.asked.items()}
         return {"asked": asked, "panel": self.panel, "header": self.header}
 
-    def _know(self, about: dict[str, Any]) -> None:
-        super()._know(about)
-        # What was kept before batches were kept whole has neither.
+    def _restore_fields(self, about: dict[str, Any]) -> None:
+        """Restore the fields of a stored batch."""
+        super()._restore_fields(about)
+        # Stages of older versions have neither panel nor header.
         self.panel, self.header = about.get("panel", ""), about.get("header", [])
         self.asked = {name: MturkQuestion(**asked) for name, asked in about["asked"].items()}
 
@@ -160,7 +160,10 @@ def stage_batch(
     panel: str = PANEL,
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> StagedBatch:
-    """Read a batch to its end; to be closed. Raises `InputError`; ValueError for a bad template."""
+    """Return a stage with the answers of a batch, to be closed by the caller.
+
+    Raises `InputError`; ValueError for a bad template.
+    """
     template = QuestionTemplate.parse(question_template) if question_template.strip() else None
     rows, stage = MturkRows(path, template, answers, duplicates), StagedBatch()
     try:
@@ -173,7 +176,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Add one batch that was read; see `store_batches`."""
+    """Add one staged batch and return its report; see `store_batches`."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -187,31 +190,38 @@ def store_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers of batches that were read; as `import_batches`."""
+    """Add the answers of staged batches and return a report for each; as `import_batches`."""
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
     is_single = len(batches) == 1
 
-    def stored(*, dry_run: bool) -> list[ImportReport]:
+    def store(*, dry_run: bool) -> list[ImportReport]:
+        """Store all batches in one transaction, or predict their reports in a dry run."""
         reports = []
         only_read = dry_run and is_single
-        with storing(only_read), undone(dry_run and not only_read):
-            target = target_of(question_set, version, batches[0].file.name, dry_run=only_read)
+        with open_unless_dry_run(only_read), roll_back_if(dry_run and not only_read):
+            target = get_target(question_set, version, batches[0].file.name, dry_run=only_read)
             # All questions first: the answers publish the version, which takes none after that.
-            made = [_store_questions(batch, target, dry_run=only_read) for batch in batches]
-            for batch, fresh in zip(batches, made, strict=True):
+            new_questions = [
+                _store_questions(batch, target, dry_run=only_read) for batch in batches
+            ]
+            for batch, batch_questions in zip(batches, new_questions, strict=True):
                 report = store_answers(
                     batch,
                     target,
                     update_flags=update_flags,
                     dry_run=only_read,
-                    fresh=fresh,
+                    fresh=batch_questions,
                     imported_by=imported_by,
                 )
                 if batch.header and not only_read:
-                    keep_panel_file(
-                        target, batch.file.name, batch.panel, batch.header, batch.whole_rows()
+                    store_panel_file(
+                        target,
+                        batch.file.name,
+                        batch.panel,
+                        batch.header,
+                        batch.iterate_whole_rows(),
                     )
-                report.created["questions"] = len(fresh)
+                report.created["questions"] = len(batch_questions)
                 report.kept_aside = ()
                 report.dry_run = dry_run
                 report.notes[:0] = batch.file.notes
@@ -220,44 +230,44 @@ def store_batches(
 
     if not dry_run:
         for batch in batches:
-            look_ahead(batch, (lambda: stored(dry_run=True)) if is_single else None)
-    return stored(dry_run=dry_run)
+            prepare_stage(batch, (lambda: store(dry_run=True)) if is_single else None)
+    return store(dry_run=dry_run)
 
 
 def _store_questions(
     batch: StagedBatch, version: QuestionSetVersion, *, dry_run: bool
 ) -> list[str]:
-    """Make the questions that are not there, complete those without a text; the ids of the new.
+    """Create unknown questions, complete those without a text; return the ids of the new ones.
 
-    A dry run only looks.
+    A dry run only reads.
     """
     problems = Problems(batch.file.name)
-    stored = {row.external_id: row for row in questions_in(version)}
-    fresh: list[tuple[str, MturkQuestion]] = []
+    stored = {row.external_id: row for row in get_questions(version)}
+    new_questions: list[tuple[str, MturkQuestion]] = []
     completed: list[Question] = []
-    for name, asked in batch.asked.items():
+    for name, question in batch.asked.items():
         row = stored.get(name)
         if row is None:
             if len(name) > LONGEST["question"]:
                 problems.add_code(
-                    asked.line,
+                    question.line,
                     None,
                     "assignment_id_long",
                     name=quoted(name),
                     size=len(name),
                     most=LONGEST["question"],
                 )
-            fresh.append((name, asked))
-        elif row.text == asked.text or not asked.text:
+            new_questions.append((name, question))
+        elif row.text == question.text or not question.text:
             continue
         elif not row.text:
-            row.text = asked.text
+            row.text = question.text
             completed.append(row)
         elif batch.keeps_wordings:
             continue
         else:
             problems.add_code(
-                asked.line,
+                question.line,
                 None,
                 "assignment_text_differs",
                 version=str(version),
@@ -265,31 +275,34 @@ def _store_questions(
                 text=quoted(row.text),
             )
     problems.raise_if_any()
-    if fresh and version.is_published:
+    if new_questions and version.is_published:
         raise InputError.from_code(
             batch.file.name,
             "batch_into_published",
-            line=fresh[0][1].line,
+            line=new_questions[0][1].line,
             version=str(version),
-            question=fresh[0][0],
+            question=new_questions[0][0],
         )
     if dry_run:
-        return [name for name, _ in fresh]
+        return [name for name, _ in new_questions]
     Question.objects.bulk_update(completed, ["text"], batch_size=BATCH)
     start = next_position(row.position for row in stored.values())
     Question.objects.bulk_create(
         (
-            Question(version=version, external_id=name, position=position, **_fields(asked))
-            for position, (name, asked) in enumerate(fresh, start)
+            Question(
+                version=version, external_id=name, position=position, **_build_fields(question)
+            )
+            for position, (name, question) in enumerate(new_questions, start)
         ),
         batch_size=BATCH,
     )
-    return [name for name, _ in fresh]
+    return [name for name, _ in new_questions]
 
 
-def _fields(asked: MturkQuestion) -> dict[str, Any]:
-    inputs = {f"Input.{name}": cell for name, cell in asked.inputs.items() if cell.strip()}
-    fields: dict[str, Any] = {"text": asked.text, "metadata": inputs}
-    if asked.right:
-        fields |= {"role": Question.Role.ATTENTION, "accepted_answers": [asked.right]}
+def _build_fields(question: MturkQuestion) -> dict[str, Any]:
+    """Return the fields of a `Question` made from one of a HIT."""
+    inputs = {f"Input.{name}": cell for name, cell in question.inputs.items() if cell.strip()}
+    fields: dict[str, Any] = {"text": question.text, "metadata": inputs}
+    if question.right:
+        fields |= {"role": Question.Role.ATTENTION, "accepted_answers": [question.right]}
     return fields

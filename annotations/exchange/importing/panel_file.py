@@ -1,7 +1,7 @@
-"""A panel's file is kept beside its answers, whole: the panel takes it back with two cells filled.
+"""Store the rows of a panel's file, so that it can be returned with two more cells filled.
 
-Rows belong to the submissions of their workers, and go when these go. The newest file that has an
-assignment has it alone, so that a batch that was downloaded again replaces what it knew before.
+Rows belong to the submissions of their workers and are deleted with them. Only the newest file with
+an assignment stores it, so that a batch that is downloaded again replaces the older rows.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from annotations.models import PanelFile, PanelRow, QuestionSetVersion, Submissi
 from annotations.models.panel_files import LONGEST_NAME
 
 
-class KeptRow(NamedTuple):
-    """A row of the file: whose it is, the panel's id of the work, and all cells."""
+class PanelFileRow(NamedTuple):
+    """One row of the file: its worker, the panel's id of the work, and all cells."""
 
     worker: str
     assignment: str
     cells: list[str]
 
 
-def keep_panel_file(
+def store_panel_file(
     version: QuestionSetVersion,
     name: str,
     panel: str,
     header: Sequence[str],
-    rows: Iterable[KeptRow],
+    rows: Iterable[PanelFileRow],
 ) -> None:
-    """Keep the rows of a file whose answers were stored just now; a row of nobody is left out."""
+    """Store the rows of a file whose answers were just stored; unknown workers are left out."""
     file = PanelFile.objects.create(version=version, name=name[:LONGEST_NAME], header=list(header))
-    for start, some in _parts(rows):
+    for start, chunk in _number_chunks(rows):
         submissions = dict(
             Submission.objects.filter(
                 version=version,
                 worker__panel=panel,
-                worker__external_id__in={row.worker for row in some},
+                worker__external_id__in={row.worker for row in chunk},
             ).values_list("worker__external_id", "pk")
         )
-        known = [row.assignment for row in some if row.assignment]
-        PanelRow.objects.filter(file__version=version, assignment__in=known).delete()
+        assignments = [row.assignment for row in chunk if row.assignment]
+        PanelRow.objects.filter(file__version=version, assignment__in=assignments).delete()
         PanelRow.objects.bulk_create(
             PanelRow(
                 file=file,
@@ -50,14 +50,15 @@ def keep_panel_file(
                 assignment=row.assignment[:LONGEST_NAME],
                 cells=row.cells,
             )
-            for position, row in enumerate(some, start)
+            for position, row in enumerate(chunk, start)
             if row.worker in submissions
         )
     PanelFile.objects.filter(version=version, rows=None).delete()
 
 
-def _parts(rows: Iterable[KeptRow]) -> Iterator[tuple[int, list[KeptRow]]]:
-    start, left = 0, iter(rows)
-    while some := list(islice(left, BATCH)):
-        yield start, some
-        start += len(some)
+def _number_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
+    """Yield lists of at most 2,000 rows, each with the position of its first row, from 0."""
+    start, remaining = 0, iter(rows)
+    while chunk := list(islice(remaining, BATCH)):
+        yield start, chunk
+        start += len(chunk)

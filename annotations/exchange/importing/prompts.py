@@ -1,8 +1,8 @@
-"""Prompts that ask for the same in other words, from a file into a version."""
+"""Import prompts in several wordings from a file into a version."""
 
 from __future__ import annotations
 
-from annotations.exchange.importing.brought import keep_questions
+from annotations.exchange.importing.brought import record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -21,7 +21,7 @@ LONGEST_ID, LONGEST_CATEGORY, LONGEST_LANGUAGE = 255, 200, 35
 
 def import_prompts(
     question_set: QuestionSet,
-    given: Readable,
+    path: Readable,
     *,
     repair: bool = False,
     dry_run: bool = False,
@@ -33,26 +33,26 @@ def import_prompts(
     language; the kind of variation is the question's category. If the latest version is published
     and the file has items that it does not have, the next version is opened as its copy.
 
-    Raises `InputError`: see `read_prompts`; also for an item that is there with other wordings.
-    What is new can be taken out again by its `Import`, which says who brought it: `imported_by`.
+    Raises `InputError`: see `read_prompts`; also for a stored item with other wordings.
+    The `Import` of the new items can undo them; `imported_by` is the key of its user.
     """
-    file = read_prompts(given, repair=repair)
+    file = read_prompts(path, repair=repair)
     problems = Problems(file.name)
     with all_or_nothing(dry_run):
         version = version_of(locked(question_set), None, file.name)
-        stored = _wordings_of(version)
-        fresh: list[PromptItem] = []
+        stored_wordings = _load_wordings(version)
+        new_items: list[PromptItem] = []
         for item in file.items:
             _check_lengths(problems, item)
-            if item.id not in stored:
-                fresh.append(item)
-            elif stored[item.id] != _wordings(item):
+            if item.id not in stored_wordings:
+                new_items.append(item)
+            elif stored_wordings[item.id] != _list_wordings(item):
                 problems.add_code(
                     item.line, "id", "wordings_differ", version=str(version), item=item.id
                 )
         problems.raise_if_any()
-        notes = [f"A comma was added behind line {one.after_line}." for one in file.repairs]
-        if fresh and version.is_published:
+        notes = [f"A comma was added behind line {comma.after_line}." for comma in file.repairs]
+        if new_items and version.is_published:
             version = version.copy()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
@@ -68,56 +68,59 @@ def import_prompts(
                 language=item.variants[0].language,
                 category=item.variation,
             )
-            for position, item in enumerate(fresh, start)
+            for position, item in enumerate(new_items, start)
         ]
         Question.objects.bulk_create(questions, batch_size=BATCH)
         Variant.objects.bulk_create(
             (
-                _variant(question, item, place)
-                for question, item in zip(questions, fresh, strict=True)
-                for place in range(1, len(item.variants))
+                _build_variant(question, item, position_in_item)
+                for question, item in zip(questions, new_items, strict=True)
+                for position_in_item in range(1, len(item.variants))
             ),
             batch_size=BATCH,
         )
-        keep_questions(
+        record_questions(
             version,
             file,
-            [item.id for item in fresh],
+            [item.id for item in new_items],
             n_rows=len(file.items),
             imported_by=imported_by,
         )
-    return _report(file, question_set, version.number, len(fresh), notes, dry_run)
+    return _build_report(file, question_set, version.number, len(new_items), notes, dry_run)
 
 
-def _wordings_of(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
-    """Return the wordings of each question of a version, by its id: language and text."""
-    found: dict[str, list[tuple[str, str]]] = {}
+def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
+    """Return the wordings of each stored question, by its id: (language, text) pairs."""
+    wordings: dict[str, list[tuple[str, str]]] = {}
     for question in Question.objects.filter(version=version):
-        found[question.external_id] = [(question.language, question.text)]
+        wordings[question.external_id] = [(question.language, question.text)]
     rows = Variant.objects.filter(question__version=version).select_related("question")
     for row in rows.order_by("position", "pk"):
-        found[row.question.external_id].append((row.language, row.text))
-    return found
+        wordings[row.question.external_id].append((row.language, row.text))
+    return wordings
 
 
-def _wordings(item: PromptItem) -> list[tuple[str, str]]:
-    return [(one.language, one.prompt) for one in item.variants]
+def _list_wordings(item: PromptItem) -> list[tuple[str, str]]:
+    """Return the wordings of an item of the file: (language, text) pairs."""
+    return [(variant.language, variant.prompt) for variant in item.variants]
 
 
-def _variant(question: Question, item: PromptItem, place: int) -> Variant:
-    one = item.variants[place]
-    translated = one.language != item.variants[0].language
+def _build_variant(question: Question, item: PromptItem, position: int) -> Variant:
+    """Return the `Variant` of a question for one wording of its item."""
+    wording = item.variants[position]
+    translated = wording.language != item.variants[0].language
     return Variant(
         question=question,
-        external_id=str(place + 1),
-        position=place,
-        text=one.prompt,
-        language=one.language,
+        external_id=str(position + 1),
+        position=position,
+        text=wording.prompt,
+        language=wording.language,
         kind=Variant.Kind.TRANSLATION if translated else Variant.Kind.REWORDING,
     )
 
 
 def _check_lengths(problems: Problems, item: PromptItem) -> None:
+    """Note an id, kind of variation or language that is too long for the database."""
     for name, text, most in (
         ("id", item.id, LONGEST_ID),
         ("variation", item.variation, LONGEST_CATEGORY),
@@ -129,7 +132,7 @@ def _check_lengths(problems: Problems, item: PromptItem) -> None:
             )
 
 
-def _report(
+def _build_report(
     file: PromptFile,
     question_set: QuestionSet,
     version: int,
@@ -137,6 +140,7 @@ def _report(
     notes: list[str],
     dry_run: bool,
 ) -> ImportReport:
+    """Return the report of an import, with its counts."""
     return ImportReport(
         what="items",
         file=file.name,

@@ -1,10 +1,10 @@
-"""Questions and passages, from files into a version."""
+"""Import questions and passages from files into a version."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.brought import keep_import, keep_questions, mark_items
+from annotations.exchange.importing.brought import keep_import, mark_items, record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -40,21 +40,20 @@ def import_passages(
 ) -> ImportReport:
     """Add a file's passages to the set's latest version, draft or published.
 
-    (A passage that no question is about changes nothing for those who answered.) Raises
-    `InputError` with every bad row, also for a passage that is there with another content. What is
-    new in a draft can be taken out again by its `Import`, which says who brought it:
-    `imported_by`, a user's key.
+    (A passage without questions changes nothing for workers who answered.) Raises `InputError` with
+    every bad row, also for a stored passage with other content. The `Import` of what is new in a
+    draft can undo it; `imported_by` is the key of its user.
     """
     file = read_passages(path, columns)
     problems = Problems(file.name)
     with all_or_nothing(dry_run):
         version = version_of(locked(question_set), None, file.name)
         stored = {row.external_id: row for row in version.passages.all()}
-        fresh: list[PassageRecord] = []
+        new_records: list[PassageRecord] = []
         for record in file.records:
             row = stored.get(record.passage)
             if row is None:
-                fresh.append(record)
+                new_records.append(record)
             else:
                 _compare(record, record.passage, passage_fields(record), row, version, problems)
         problems.raise_if_any()
@@ -67,25 +66,27 @@ def import_passages(
                     position=position,
                     **passage_fields(record),
                 )
-                for position, record in enumerate(fresh, start)
+                for position, record in enumerate(new_records, start)
             ),
             batch_size=BATCH,
         )
-        touched = _translated(version.passages.all(), version, file, problems)
-        made = [record.passage for record in fresh]
-        n_more = len(touched.difference(made))
-        brought = keep_import(
+        translated_ids = _store_translations(version.passages.all(), version, file, problems)
+        new_ids = [record.passage for record in new_records]
+        n_translated = len(translated_ids.difference(new_ids))
+        new_import = keep_import(
             Import.What.PASSAGES,
             version,
             file,
             imported_by=imported_by,
-            n_new=len(made) + n_more,
-            n_unchanged=len(file.records) - len(made) - n_more,
-            n_passages=len(made),
+            n_new=len(new_ids) + n_translated,
+            n_unchanged=len(file.records) - len(new_ids) - n_translated,
+            n_passages=len(new_ids),
         )
-        if brought:
-            mark_items(Passage, brought, made)
-    return _report("passages", file, version, len(fresh) + n_more, dry_run, n_more)
+        if new_import:
+            mark_items(Passage, new_import, new_ids)
+    return _build_report(
+        "passages", file, version, len(new_records) + n_translated, dry_run, n_translated
+    )
 
 
 def import_questions(
@@ -98,11 +99,10 @@ def import_questions(
 ) -> ImportReport:
     """Add a file's questions to the set's draft; a passage is named by its id in the set.
 
-    If the latest version is published and the file has questions it does not have, the next
-    version is opened as its copy. A question whose text is not known yet (answers came first) is
-    completed where it stands. Raises `InputError` with every bad row, also for a question that is
-    there with another content, or whose passage is not. What is new can be taken out again, as
-    by `import_passages`.
+    If the latest version is published and the file has unknown questions, the next version is
+    opened as its copy. A question whose text is not known yet (answers came first) is completed.
+    Raises `InputError` with every bad row, also for a stored question with other content, or
+    without its passage. What is new can be undone as in `import_passages`.
     """
     file = read_questions(path, columns)
     problems = Problems(file.name)
@@ -110,7 +110,7 @@ def import_questions(
         version = version_of(locked(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
         stored = {row.external_id: row for row in version.questions.all()}
-        fresh: list[QuestionRecord] = []
+        new_records: list[QuestionRecord] = []
         completed: list[Question] = []
         for record in file.records:
             if record.passage and record.passage not in passages:
@@ -124,19 +124,20 @@ def import_questions(
                 continue
             row = stored.get(record.question)
             if row is None:
-                fresh.append(record)
+                new_records.append(record)
             elif not row.text:
-                completed.append(_completed(row, record, passages))
+                completed.append(_complete(row, record, passages))
             else:
-                given = question_fields(record, passages)
-                _compare(record, record.question, given, row, version, problems)
+                record_fields = question_fields(record, passages)
+                _compare(record, record.question, record_fields, row, version, problems)
         problems.raise_if_any()
         names = [*question_fields(file.records[0], passages)]
-        # What an import of answers made without a text is from now on this file's as well.
+        # A question that an import of answers created without a text now belongs to both imports.
         Question.objects.bulk_update(completed, [*names, "brought_by"], batch_size=BATCH)
         notes = []
-        if fresh and version.is_published:
+        if new_records and version.is_published:
             version = version.copy()
+            # The passages of the copy have keys of their own.
             passages = {row.external_id: row.pk for row in version.passages.all()}
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
@@ -151,47 +152,49 @@ def import_questions(
                     position=position,
                     **question_fields(record, passages),
                 )
-                for position, record in enumerate(fresh, start)
+                for position, record in enumerate(new_records, start)
             ),
             batch_size=BATCH,
         )
-        touched = _translated(version.questions.all(), version, file, problems)
-        made = [record.question for record in fresh]
-        others = {*made, *(row.external_id for row in completed)}
-        n_completed = len(completed) + len(touched - others)
-        keep_questions(
+        translated_ids = _store_translations(version.questions.all(), version, file, problems)
+        new_ids = [record.question for record in new_records]
+        counted_ids = {*new_ids, *(row.external_id for row in completed)}
+        n_completed = len(completed) + len(translated_ids - counted_ids)
+        record_questions(
             version,
             file,
-            made,
+            new_ids,
             n_rows=len(file.records),
             n_completed=n_completed,
             imported_by=imported_by,
         )
-    return _report(
-        "questions", file, version, len(fresh) + n_completed, dry_run, n_completed, notes
+    return _build_report(
+        "questions", file, version, len(new_records) + n_completed, dry_run, n_completed, notes
     )
 
 
-def _translated(
+def _store_translations(
     rows: Any, version: QuestionSetVersion, file: ItemFile[Any], problems: Problems
 ) -> set[str]:
-    """Store what a file says in further languages; return the ids for which something was new."""
-    said = {
+    """Store a file's texts in further languages; return the ids for which one was new."""
+    records_by_id = {
         record.passage if isinstance(record, PassageRecord) else record.question: record
         for record in file.records
         if record.translations
     }
-    if not said:
+    if not records_by_id:
         return set()
-    found = [row for row in rows if row.external_id in said]
-    texts = ((said[row.external_id], row) for row in found)
+    translated_rows = [row for row in rows if row.external_id in records_by_id]
+    texts = ((records_by_id[row.external_id], row) for row in translated_rows)
     return add_translations(
-        version, [(one.line, row, one.translations) for one, row in texts], problems
+        version,
+        [(translated.line, row, translated.translations) for translated, row in texts],
+        problems,
     )
 
 
 def passage_fields(record: PassageRecord) -> dict[str, Any]:
-    """The fields of a `Passage` that a record says."""
+    """Return the fields of a `Passage` that a record holds."""
     return {
         "title": record.title,
         "text": record.text,
@@ -203,7 +206,7 @@ def passage_fields(record: PassageRecord) -> dict[str, Any]:
 
 
 def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
-    """The fields of a `Question` that a record says; `passages` are keys by their ids."""
+    """Return the fields of a `Question` that a record holds; `passages` are keys by ids."""
     return {
         "text": record.text,
         "passage_id": passages.get(record.passage),
@@ -220,7 +223,8 @@ def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[st
     }
 
 
-def _completed(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
+def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
+    """Fill in a stored question without a text from a record, and return it."""
     for name, value in question_fields(record, passages).items():
         setattr(row, name, value)
     row.brought_by = None
@@ -230,27 +234,29 @@ def _completed(row: Question, record: QuestionRecord, passages: dict[str, int]) 
 def _compare(
     record: Record,
     name: str,
-    given: dict[str, Any],
+    record_fields: dict[str, Any],
     row: Passage | Question,
     version: QuestionSetVersion,
     problems: Problems,
 ) -> None:
-    """Note in what a record contradicts the row of the same id."""
-    others = [
-        field.removesuffix("_id") for field, value in given.items() if getattr(row, field) != value
+    """Note in which fields a record contradicts the stored row of the same id."""
+    differing_fields = [
+        field.removesuffix("_id")
+        for field, value in record_fields.items()
+        if getattr(row, field) != value
     ]
-    if others:
+    if differing_fields:
         problems.add_code(
             record.line,
             None,
             "stored_differs",
             version=str(version),
             name=name,
-            what=", ".join(others),
+            what=", ".join(differing_fields),
         )
 
 
-def _report(
+def _build_report(
     what: str,
     file: ItemFile[Any],
     version: QuestionSetVersion,
@@ -259,6 +265,7 @@ def _report(
     n_completed: int = 0,
     notes: list[str] | None = None,
 ) -> ImportReport:
+    """Return the report of an import, with its counts."""
     return ImportReport(
         what=what,
         file=file.name,

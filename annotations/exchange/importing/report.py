@@ -1,4 +1,4 @@
-"""What became of the rows of a file."""
+"""Count what an import did with the rows of a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DRY_RUN = "This was a dry run: nothing was stored."
 class ImportReport:
     """The counts of one import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
 
-    `what` is answers, model answers, questions or passages. `n_repeated` rows say what an earlier
-    row of the file said, `n_superseded` gave way to another answer of the same worker,
-    `n_unchanged` say what was there before. `n_completed` of the new ones filled in a question
-    whose text was not known. `n_empty` counts those without an answer among the new
-    and unchanged ones, `n_rejected` those refused where they were collected, `n_reflagged` the
-    unchanged ones of which only that was stored anew. `n_thinking` answers of models held thinking
-    that is put aside, `n_thinking_kept` hold it still. `created` counts what the rows brought
-    along, such as workers; `notes` and `warnings` are sentences for people.
+    `what` is answers, model answers, questions or passages. `n_repeated` rows repeat an earlier
+    row of the file, another answer of the same worker replaced `n_superseded` rows,
+    `n_unchanged` rows were stored before. `n_completed` of the new ones filled in a question
+    whose text was not known. `n_empty` counts rows without an answer among the new
+    and unchanged ones, `n_rejected` those rejected where they were collected, `n_reflagged` the
+    unchanged ones whose flag alone was updated. The thinking was removed from `n_thinking` answers
+    of models, and remains in `n_thinking_kept`. `created` counts rows of other kinds, such as
+    workers; `notes` and `warnings` are sentences for people.
     """
 
     what: str
@@ -54,15 +54,15 @@ class ImportReport:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was added (or, in a dry run, would be)."""
+        """Return whether anything was added (or, in a dry run, would be)."""
         return bool(self.n_new or self.n_reflagged or any(self.created.values()))
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values, ready for JSON."""
+        """Return the fields as plain values, ready for JSON."""
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        """The report for a terminal or a page, a line each."""
+        """Yield the sentences of the report for a terminal or a page."""
         yield f"{self.file} into {self.question_set}, version {self.version}"
         empty = f"; {self.n_empty} of them empty" if self.n_empty else ""
         again = f" + {self.n_superseded} superseded" if self.n_superseded else ""

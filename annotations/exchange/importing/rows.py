@@ -1,4 +1,4 @@
-"""Adding very many rows of one model."""
+"""Insert very many rows of one model quickly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from annotations.exchange.importing.target import BATCH, chunks
 
 AS_THEY_ARE = {"TextField", "CharField", "ForeignKey", "BooleanField", "FloatField"}
-"""Fields whose Python values every database takes: preparing them would change nothing."""
+"""Field types whose Python values every database takes unchanged."""
 
 
 def add_rows(
@@ -23,18 +23,23 @@ def add_rows(
     rows: Iterable[Sequence[Any]],
     same: Mapping[str, Any],
 ) -> None:
-    """Insert rows given by the values of the fields `names`, beside the fields that are the same.
+    """Insert rows of a model: the values of the fields `names`, and values that all rows share.
 
-    As `bulk_create`, which makes an object a row and compiles the statement anew for every 80 of
-    them: on SQLite that is three quarters of the time. Constraints and triggers hold here too.
-    Every field but the key is named, so a new one cannot be forgotten. None is NULL.
+    As `bulk_create`, which builds an object for each row and compiles the statement again for every
+    80 of them: on SQLite that is three quarters of the time. Constraints and triggers apply here
+    too. Every field but the key must be named, so a new field cannot be forgotten. None is NULL.
     """
-    connection = connections[DEFAULT_DB_ALIAS]  # itself: its stand-in finds it anew at every use
-    fields = _all_named(model, (*names, *same))
-    prepare = _preparing(fields, names, connection)
-    fixed = _fixed(fields, same, connection)
-    columns, table = _columns(fields, (*names, *same), connection), _table(model, connection)
-    prepared = (_prepared(prepare, row) + fixed for row in rows)
+    connection = connections[
+        DEFAULT_DB_ALIAS
+    ]  # not the proxy `connection`, which looks it up at each use
+    fields = _require_all_fields(model, (*names, *same))
+    prepare = _build_converters(fields, names, connection)
+    fixed = _convert_same(fields, same, connection)
+    columns, table = (
+        _quote_columns(fields, (*names, *same), connection),
+        _quote_table(model, connection),
+    )
+    prepared = (_convert_row(prepare, row) + fixed for row in rows)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             copy = f"COPY {table} ({columns}) FROM STDIN"
@@ -48,13 +53,14 @@ def add_rows(
             cursor.executemany(statement, batch)
 
 
-class RowsAhead:
-    """Rows of one model that wait in a table which only this connection has, on SQLite.
+class PreparedRows:
+    """Rows of one model in a temporary table of this connection, on SQLite.
 
-    Laying them there takes no lock: others write meanwhile. Then one statement inserts them all,
-    several times as fast as row by row. Nobody else ever sees the table, and it ends with the
-    connection, so a process that is killed leaves nothing to clean up. A row is the values of
-    the fields `names`; in those of `numbered` stand numbers, for keys that are known in the end.
+    Writing the table takes no lock: other users write meanwhile. Then one statement inserts all
+    rows, several times as fast as row by row. No other connection sees the table, and it is deleted
+    with the connection, so a killed process leaves nothing behind. A row is the values of the
+    fields `names`; the fields in `numbered` hold numbers instead of keys, which are known only in
+    the end.
     """
 
     def __init__(
@@ -64,30 +70,31 @@ class RowsAhead:
         rows: Iterable[tuple[int, Sequence[Any]]],
         numbered: Sequence[str],
     ) -> None:
-        """Lay the rows there; each comes with its number, in whose order they are inserted."""
+        """Write the rows to the table; each has a number, and is inserted in its order."""
         self.model, self.names, self.numbered = model, tuple(names), tuple(numbered)
-        self._fields = _fields(model)
+        self._fields = _map_fields(model)
         self._table = f"temp.rows_ahead_{next(_NUMBERS)}"
         connection = connections[DEFAULT_DB_ALIAS]
-        prepare = _preparing(self._fields, names, connection)
+        prepare = _build_converters(self._fields, names, connection)
         for name in numbered:
+            # A number is no key of the field yet, so it is not converted.
             prepare[self.names.index(name)] = None
-        columns = _columns(self._fields, names, connection)
+        columns = _quote_columns(self._fields, names, connection)
         # Columns without a type keep every value as it is.
-        self._make(self._table, f"number INTEGER PRIMARY KEY, {columns}")
+        self._create_table(self._table, f"number INTEGER PRIMARY KEY, {columns}")
         places = ", ".join(["%s"] * (len(self.names) + 1))
         statement = f"INSERT INTO {self._table} VALUES ({places})"  # noqa: S608
-        prepared = ([number, *_prepared(prepare, row)] for number, row in rows)
+        prepared = ([number, *_convert_row(prepare, row)] for number, row in rows)
         try:
             for batch in chunks(prepared, BATCH):
-                with _together(connection), connection.cursor() as cursor:
+                with _begin_deferred(connection), connection.cursor() as cursor:
                     cursor.executemany(statement, batch)
         except BaseException:
             self.close()
             raise
 
     def leave_out(self, numbers: Iterable[int]) -> None:
-        """Forget some rows."""
+        """Delete the rows of these numbers from the table."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.executemany(
                 f"DELETE FROM {self._table} WHERE number = %s",  # noqa: S608
@@ -95,37 +102,39 @@ class RowsAhead:
             )
 
     def insert(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
-        """Insert them all; `keys` has for each numbered field the key of every number.
+        """Insert all rows into the model's table; `keys` has the key of every number by field.
 
-        Beside them fields that are the same in all rows; as `add_rows`, every field is named.
+        `same` are fields with one value for all rows; as in `add_rows`, every field is named.
         """
         connection = connections[DEFAULT_DB_ALIAS]
-        every = _all_named(self.model, (*self.names, *same))
-        chosen, joined = [], []
+        fields = _require_all_fields(self.model, (*self.names, *same))
+        select_items, joins = [], []
         for name in self.names:
-            column = connection.ops.quote_name(str(every[name].column))
+            column = connection.ops.quote_name(str(fields[name].column))
             if name not in self.numbered:
-                chosen.append(f"ahead.{column}")
+                select_items.append(f"ahead.{column}")
                 continue
             table = f"{self._table}_{name}"
-            self._make(table, "number INTEGER PRIMARY KEY, key INTEGER NOT NULL")
+            self._create_table(table, "number INTEGER PRIMARY KEY, key INTEGER NOT NULL")
             with connection.cursor() as cursor:
                 statement = f"INSERT INTO {table} VALUES (%s, %s)"  # noqa: S608
                 cursor.executemany(statement, list(enumerate(keys[name])))
-            chosen.append(f"of_{name}.key")
-            joined.append(f"CROSS JOIN {table} of_{name} ON of_{name}.number = ahead.{column}")
-        chosen += ["%s"] * len(same)
-        columns = _columns(every, (*self.names, *same), connection)
+            select_items.append(f"of_{name}.key")
+            # SQLite does not reorder a CROSS JOIN: it reads the rows in order and looks up each
+            # key.
+            joins.append(f"CROSS JOIN {table} of_{name} ON of_{name}.number = ahead.{column}")
+        select_items += ["%s"] * len(same)
+        columns = _quote_columns(fields, (*self.names, *same), connection)
         with connection.cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO {_table(self.model, connection)} ({columns}) "  # noqa: S608
-                f"SELECT {', '.join(chosen)} FROM {self._table} ahead {' '.join(joined)} "
+                f"INSERT INTO {_quote_table(self.model, connection)} ({columns}) "  # noqa: S608
+                f"SELECT {', '.join(select_items)} FROM {self._table} ahead {' '.join(joins)} "
                 "ORDER BY ahead.number",
-                _fixed(every, same, connection),
+                _convert_same(fields, same, connection),
             )
 
     def close(self) -> None:
-        """Take the tables away."""
+        """Drop the temporary tables."""
         connection = connections[DEFAULT_DB_ALIAS]
         if connection.connection is None or connection.needs_rollback:
             return  # gone, or about to go with the connection
@@ -133,7 +142,8 @@ class RowsAhead:
             for table in (self._table, *(f"{self._table}_{name}" for name in self.numbered)):
                 cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
-    def _make(self, table: str, columns: str) -> None:
+    def _create_table(self, table: str, columns: str) -> None:
+        """Create a temporary table with these columns."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(f"CREATE TABLE {table} ({columns})")
 
@@ -142,15 +152,15 @@ _NUMBERS = itertools.count(1)
 
 
 def has_one_writer() -> bool:
-    """Whether whoever writes keeps all others from writing, as on SQLite."""
+    """Return whether one writer locks out all others, as on SQLite."""
     return connections[DEFAULT_DB_ALIAS].vendor == "sqlite"
 
 
 @contextmanager
-def _together(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Make many statements on a table of this connection alone one transaction.
+def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Run many statements on a temporary table in one transaction.
 
-    Not by `atomic`, which takes the lock of the database as whoever means to write there does.
+    `atomic` would take the write lock of the whole database.
     """
     if connection.in_atomic_block:
         yield
@@ -165,21 +175,23 @@ def _together(connection: BaseDatabaseWrapper) -> Iterator[None]:
         cursor.execute("COMMIT")
 
 
-def _fields(model: type[models.Model]) -> dict[str, Any]:
+def _map_fields(model: type[models.Model]) -> dict[str, Any]:
+    """Return the concrete fields of a model but the key, by their names."""
     return {f.name: f for f in model._meta.concrete_fields if not f.primary_key}
 
 
-def _all_named(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
-    """The fields but the key; ValueError unless each is named once."""
-    fields = _fields(model)
+def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a model but the key; ValueError unless `names` has each once."""
+    fields = _map_fields(model)
     if fields.keys() != {*names} or len(fields) != len(names):
         raise ValueError(f"the fields of {model.__name__} are {', '.join(fields)}")
     return fields
 
 
-def _preparing(
+def _build_converters(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> list[Callable[[Any], Any] | None]:
+    """Return for each field the function that converts its value for the database, or None."""
     return [
         None
         if fields[name].get_internal_type() in AS_THEY_ARE
@@ -188,24 +200,28 @@ def _preparing(
     ]
 
 
-def _prepared(prepare: list[Callable[[Any], Any] | None], row: Sequence[Any]) -> list[Any]:
+def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[Any]) -> list[Any]:
+    """Return the values of a row as the database takes them."""
     return [
-        value if prepared is None or value is None else prepared(value)
-        for prepared, value in zip(prepare, row, strict=True)
+        value if convert is None or value is None else convert(value)
+        for convert, value in zip(converters, row, strict=True)
     ]
 
 
-def _fixed(
+def _convert_same(
     fields: Mapping[str, Any], same: Mapping[str, Any], connection: BaseDatabaseWrapper
 ) -> list[Any]:
+    """Return the values that all rows share, as the database takes them."""
     return [fields[name].get_db_prep_save(value, connection) for name, value in same.items()]
 
 
-def _columns(
+def _quote_columns(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> str:
+    """Return the quoted column names of the fields, separated by commas."""
     return ", ".join(connection.ops.quote_name(str(fields[name].column)) for name in names)
 
 
-def _table(model: type[models.Model], connection: BaseDatabaseWrapper) -> str:
+def _quote_table(model: type[models.Model], connection: BaseDatabaseWrapper) -> str:
+    """Return the quoted name of a model's table."""
     return connection.ops.quote_name(model._meta.db_table)

@@ -1,10 +1,10 @@
-"""Questions with several right answers, from a list as published into a version."""
+"""Import questions with several right answers from a published list into a version."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.brought import keep_questions
+from annotations.exchange.importing.brought import record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -22,61 +22,66 @@ from annotations.exchange.reading.source import Readable
 from annotations.models import Question, QuestionSet
 
 SPELLINGS = "answers"
-"""Under which the metadata of a question hold its right answers, a list of spellings each."""
+"""The key of a question's metadata with its right answers, a list of spellings each."""
 
 LONGEST = {"id": 255, "category": 200, "language": 35}
 
 
 def import_several_answers(
     question_set: QuestionSet,
-    given: Readable,
+    path: Readable,
     *,
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
     """Add questions with several right answers to the set's draft.
 
-    The accepted answers of a question are all spellings of its right ones; which belong together
-    its metadata say. Without an id a question is called by its place in the file, from 0. If the
+    The accepted answers of a question are all spellings of its right ones; its metadata groups
+    them by answer. The id of a question without one is its position in the file, from 0. If the
     latest version is published and the file has questions that it does not have, the next version
     is opened as its copy.
 
-    Raises `InputError`: see `read_several_answers`; also for a question that is there with another
+    Raises `InputError`: see `read_several_answers`; also for a stored question with another
     text or other answers, and for an id, category or language that is too long.
-    What is new can be taken out again by its `Import`, which says who brought it: `imported_by`.
+    The `Import` of the new questions can undo them; `imported_by` is the key of its user.
     """
-    file = read_several_answers(given)
+    file = read_several_answers(path)
     problems = Problems(file.name)
     with all_or_nothing(dry_run):
         version = version_of(locked(question_set), None, file.name)
         stored = {row.external_id: row for row in version.questions.all()}
-        fresh: list[SeveralAnswersQuestion] = []
-        for one in file.questions:
-            values = {"id": one.id, **{key: value for key, value in one.groups if key in LONGEST}}
+        new_questions: list[SeveralAnswersQuestion] = []
+        for question in file.questions:
+            values = {
+                "id": question.id,
+                **{key: value for key, value in question.groups if key in LONGEST},
+            }
             for name, value in values.items():
                 if len(value) > LONGEST[name]:
                     problems.add_code(
-                        one.line or None,
+                        question.line or None,
                         name,
                         "question_value_long",
                         name=name,
-                        question=one.id[:40],
+                        question=question.id[:40],
                         most=LONGEST[name],
                     )
-            row = stored.get(one.id)
+            row = stored.get(question.id)
             if row is None:
-                fresh.append(one)
-            elif any(getattr(row, name) != value for name, value in _fields(one).items()):
+                new_questions.append(question)
+            elif any(
+                getattr(row, name) != value for name, value in _build_fields(question).items()
+            ):
                 problems.add_code(
-                    one.line or None,
+                    question.line or None,
                     "id",
                     "stored_answers_differ",
                     version=str(version),
-                    name=one.id,
+                    name=question.id,
                 )
         problems.raise_if_any()
         notes = []
-        if fresh and version.is_published:
+        if new_questions and version.is_published:
             version = version.copy()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
@@ -85,19 +90,24 @@ def import_several_answers(
         start = next_position(row.position for row in stored.values())
         Question.objects.bulk_create(
             (
-                Question(version=version, external_id=one.id, position=at, **_fields(one))
-                for at, one in enumerate(fresh, start)
+                Question(
+                    version=version,
+                    external_id=question.id,
+                    position=position,
+                    **_build_fields(question),
+                )
+                for position, question in enumerate(new_questions, start)
             ),
             batch_size=BATCH,
         )
-        keep_questions(
+        record_questions(
             version,
             file,
-            [one.id for one in fresh],
+            [question.id for question in new_questions],
             n_rows=len(file.questions),
             imported_by=imported_by,
         )
-    n_without = sum(not one.answers for one in fresh)
+    n_without = sum(not question.answers for question in new_questions)
     if n_without:
         notes.append(f"{n_without} have no right answer: models are only asked how sure they are.")
     return ImportReport(
@@ -107,8 +117,8 @@ def import_several_answers(
         question_set=question_set.name,
         version=version.number,
         n_rows=len(file.questions),
-        n_new=len(fresh),
-        n_unchanged=len(file.questions) - len(fresh),
+        n_new=len(new_questions),
+        n_unchanged=len(file.questions) - len(new_questions),
         n_repeated=0,
         notes=notes,
         warnings=list(file.warnings),
@@ -116,14 +126,15 @@ def import_several_answers(
     )
 
 
-def _fields(one: SeveralAnswersQuestion) -> dict[str, Any]:
-    groups = dict(one.groups)
-    spellings = [[str(text) for text in answer] for answer in one.answers]
-    told = {key: groups[key] for key in ("kind", "dataset", "source") if key in groups}
+def _build_fields(question: SeveralAnswersQuestion) -> dict[str, Any]:
+    """Return the fields of a `Question` for a question with several right answers."""
+    groups = dict(question.groups)
+    spellings = [[str(text) for text in answer] for answer in question.answers]
+    facts = {key: groups[key] for key in ("kind", "dataset", "source") if key in groups}
     return {
-        "text": one.text,
+        "text": question.text,
         "category": groups.get("category", ""),
         "language": groups.get("language", ""),
         "accepted_answers": [text for answer in spellings for text in answer],
-        "metadata": told | ({SPELLINGS: spellings} if spellings else {}),
+        "metadata": facts | ({SPELLINGS: spellings} if spellings else {}),
     }

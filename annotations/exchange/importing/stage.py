@@ -1,7 +1,7 @@
-"""Rows between reading and storing, in a private temporary file.
+"""Keep the rows of a file between reading and storing, in a private temporary file.
 
-So a file of any size is checked to its end before the database is touched, whatever memory there
-is, and the transaction that stores it waits for no reading.
+So a file of any size is checked to its end before the database is changed, whatever memory there
+is, and the transaction that stores it does not wait for reading.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from annotations.exchange.importing.rows import RowsAhead
+from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import extra_of, same_text
+from annotations.exchange.reading.answers import name_extra_cells, same_text
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
@@ -42,7 +42,7 @@ CREATE TABLE repetition (worker INTEGER, line INTEGER, earlier INTEGER);
 
 
 class AnswerSource(Protocol):
-    """A file of answers as `AnswerRows` reads it; `notes` are known when it has been read."""
+    """A file of answers as `AnswerRows` reads it; `notes` are complete when it has been read."""
 
     table: OpenTable
     problems: Problems
@@ -50,12 +50,12 @@ class AnswerSource(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What to say of the file."""
+        """Return sentences about the file."""
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...) -> None:
-        """Note that a row contradicts an earlier one: in its text, or in being rejected."""
+        """Note that a row contradicts an earlier row of its answer, in text or in rejection."""
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad."""
@@ -63,7 +63,7 @@ class AnswerSource(Protocol):
 
 @dataclass(slots=True)
 class StagedWorker:
-    """A worker of the file, where it first stands, and its way through the questions."""
+    """A worker of the file with its first line, and the times of its session."""
 
     panel: str
     name: str
@@ -73,39 +73,39 @@ class StagedWorker:
     last_seen_at: datetime | None = None
     submitted_at: datetime | None = None
 
-    def learn(self, facts: AnswerFacts) -> None:
-        """Widen the times by those of one more answer."""
+    def add_facts(self, facts: AnswerFacts) -> None:
+        """Extend the session's times by those of one more answer."""
         self.state = self.state or facts.session_state
         self.widen(facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at)
 
     def widen(
         self, started: datetime | None, seen: datetime | None, submitted: datetime | None
     ) -> None:
-        """Widen the times by others."""
-        self.started_at = _first(self.started_at, started)
-        self.last_seen_at = _last(self.last_seen_at, seen)
-        self.submitted_at = _last(self.submitted_at, submitted)
+        """Extend the session's times: the earliest start, the latest visit and submission."""
+        self.started_at = _pick_earlier(self.started_at, started)
+        self.last_seen_at = _pick_later(self.last_seen_at, seen)
+        self.submitted_at = _pick_later(self.submitted_at, submitted)
 
-    def forget_times(self) -> None:
-        """Drop the times, to be learnt from the rows that count."""
+    def clear_times(self) -> None:
+        """Remove the times, to take them only from the rows that count."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
-    def as_list(self) -> list[Any]:
+    def to_list(self) -> list[Any]:
         """Return the fields, ready for JSON."""
         times = (self.started_at, self.last_seen_at, self.submitted_at)
-        return [self.panel, self.name, self.line, self.state, *map(_written, times)]
+        return [self.panel, self.name, self.line, self.state, *map(_format_time, times)]
 
     @classmethod
-    def of_list(cls, values: list[Any]) -> StagedWorker:
-        """Return the worker of `as_list`."""
-        return cls(*values[:4], *map(_read, values[4:]))
+    def from_list(cls, values: list[Any]) -> StagedWorker:
+        """Return the worker of a list made by `to_list`."""
+        return cls(*values[:4], *map(_parse_time, values[4:]))
 
 
 class StagedAnswer(NamedTuple):
-    """An answer; `worker` and `question` are numbers in `workers` and `questions`.
+    """One answer; `worker` and `question` are positions in `workers` and `questions`.
 
-    `rejected` is None in a file that says nothing about it. `signals` is a list as JSON: whether
-    it was counted, and the counts; None where the file does not say, as `language` is.
+    `rejected` is None in a file without this information. `signals` is a JSON list: whether signals
+    were counted, and the counts; None where the file has none, and so is `language`.
     """
 
     row: int
@@ -125,7 +125,7 @@ class StagedAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class FileFacts:
-    """What is known of a file that was read to its end; `notes` and `warnings` are for people."""
+    """Facts of a file that was read to its end; `notes` and `warnings` are for people."""
 
     name: str
     sha256: str
@@ -136,19 +136,20 @@ class FileFacts:
 
 
 class Stage:
-    """The answers of a file, each worker's to a question once.
+    """The answers of a file, one for each worker and question.
 
-    `workers` and `questions` (id to the line where it first stands) are in the order of the file,
-    `file` is known once it is filled. What is `kept` can be opened again by `Stage.opened`, so
-    that a file that was checked need not be read a second time.
+    `workers` and `questions` (id to first line) are in the order of the file, `file` is set when
+    the stage is filled. What `keep` writes can be opened again by `Stage.opened`, so that a checked
+    file need not be read a second time.
     """
 
     file: FileFacts
 
     def __init__(self) -> None:
-        # An unnamed database of SQLite lives in memory at first and goes to a file, which nobody
-        # else can open, as it grows.
+        # An unnamed SQLite database is in memory at first; as it grows it moves to a file that no
+        # other process can open.
         self._db = sqlite3.connect("", isolation_level=None)
+        # A crash loses this private database anyway, so it needs no journal.
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLE)
         self._db.execute("BEGIN")
         self._numbers: dict[tuple[str, str], int] = {}
@@ -157,55 +158,56 @@ class Stage:
         self.questions: dict[str, int] = {}
         self.n_repeated = self.n_superseded = 0
         self.duplicates: Duplicates | None = None
-        self.ahead: RowsAhead | None = None
+        self.ahead: PreparedRows | None = None
         self.is_ready = False
         self._attempt: tuple[Any, ...] = ()
-        self.all_new()
+        self.mark_all_new()
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str]) -> Self:
-        """Return what was kept at `path`, which is only read."""
+        """Return the stage that `keep` wrote to `path`; the file is only read."""
         stage = cls()
         stage._db.execute("COMMIT")
-        with closing(sqlite3.connect(path)) as kept:
-            kept.backup(stage._db)
+        with closing(sqlite3.connect(path)) as stored:
+            stored.backup(stage._db)
         stage._db.execute("BEGIN")
         (about,) = stage._db.execute("SELECT about FROM file").fetchone()
-        stage._know(json.loads(about))
+        stage._restore_fields(json.loads(about))
         return stage
 
     def keep(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to a file (of SQLite) at `path`, in which nothing may stand yet."""
+        """Write the stage to a new SQLite file at `path`."""
         about = {
             "file": asdict(self.file),
-            "workers": [worker.as_list() for worker in self.workers],
+            "workers": [worker.to_list() for worker in self.workers],
             "questions": self.questions,
             "n_repeated": self.n_repeated,
             "n_superseded": self.n_superseded,
             "duplicates": self.duplicates,
-            **self.more_to_keep(),
+            **self.list_further_fields(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
         self._db.execute("DELETE FROM file")
         self._db.execute("INSERT INTO file VALUES (?)", (json.dumps(about),))
         self._db.execute("COMMIT")
-        with closing(sqlite3.connect(path)) as kept:
-            self._db.backup(kept)
+        with closing(sqlite3.connect(path)) as stored:
+            self._db.backup(stored)
         self._db.execute("BEGIN")
 
-    def more_to_keep(self) -> dict[str, Any]:
-        """Return what a stage of another kind of file knows besides, ready for JSON."""
+    def list_further_fields(self) -> dict[str, Any]:
+        """Return the further fields of a subclass, ready for JSON."""
         return {}
 
-    def _know(self, about: dict[str, Any]) -> None:
+    def _restore_fields(self, about: dict[str, Any]) -> None:
+        """Restore the fields that `keep` wrote."""
         self.file = FileFacts(**about["file"])
-        self.workers = [StagedWorker.of_list(values) for values in about["workers"]]
+        self.workers = [StagedWorker.from_list(values) for values in about["workers"]]
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
         self.n_superseded = about["n_superseded"]
         self.duplicates = about["duplicates"] and Duplicates(about["duplicates"])
-        self._numbers = {(w.panel, w.name): at for at, w in enumerate(self.workers)}
-        self._places = {name: at for at, name in enumerate(self.questions)}
+        self._numbers = {(w.panel, w.name): number for number, w in enumerate(self.workers)}
+        self._places = {name: number for number, name in enumerate(self.questions)}
 
     def __enter__(self) -> Self:
         return self
@@ -219,42 +221,43 @@ class Stage:
         self.close()
 
     def close(self) -> None:
-        """Let go of the rows."""
+        """Delete the staged rows."""
         self._db.close()
         self._drop_ahead()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
     ) -> None:
-        """Take all rows of a file; workers that it gives no panel are of `panel`.
+        """Stage all rows of a file; workers without a panel of their own belong to `panel`.
 
         `duplicates` says which of a worker's two answers to a question counts. Raises
         `InputError` with every bad row.
         """
-        aside = source.table.kept_aside
+        kept_aside = source.table.kept_aside
         self.duplicates = duplicates
         for record, _ in source:
             facts = record.facts
-            worker = self._worker(record, (facts and facts.panel) or panel)
-            question = self._question(record)
+            worker = self._number_worker(record, (facts and facts.panel) or panel)
+            question = self._number_question(record)
             if facts is not None:
-                self.workers[worker].learn(facts)
+                self.workers[worker].add_facts(facts)
                 self._note_attempt(worker, record.line, facts)
-            extra = _extra(record, aside)
+            extra = _encode_extra(record, kept_aside)
             values: tuple[Any, ...] = (None, None, None, None)
-            at_end: tuple[Any, ...] = (None, None, None)
+            end_values: tuple[Any, ...] = (None, None, None)
             if facts is not None:
                 signals = facts.signals and json.dumps([facts.signals.said, *facts.signals.counts])
-                at_end = (_written(facts.first_draft_at), signals, facts.language or None)
-                times = (_written(facts.started_at), _written(facts.submitted_at))
+                end_values = (_format_time(facts.first_draft_at), signals, facts.language or None)
+                times = (_format_time(facts.started_at), _format_time(facts.submitted_at))
                 values = (facts.rejected, *times, facts.work_seconds)
             ids = (record.row, record.line, worker, question)
-            row = (*ids, record.text, *values, extra, *at_end)
+            row = (*ids, record.text, *values, extra, *end_values)
             added = self._db.execute(_INSERT, row)
+            # The unique index of worker and question has ignored a second answer.
             if not added.rowcount:
-                self._again(source, record, row)
+                self._add_repeated(source, record, row)
         source.finish()
-        self._time_attempts()
+        self._set_attempt_times()
         table = source.table
         self.file = FileFacts(
             table.name,
@@ -265,65 +268,74 @@ class Stage:
             source.notes,
         )
 
-    def _again(self, source: AnswerSource, record: AnswerRecord, row: tuple[Any, ...]) -> None:
+    def _add_repeated(
+        self, source: AnswerSource, record: AnswerRecord, row: tuple[Any, ...]
+    ) -> None:
+        """Count a second answer of a worker to a question, or replace the first one, or note it."""
         pair = row[2:4]
         line, text, rejected = self._db.execute(
             "SELECT line, text, rejected FROM answer WHERE worker = ? AND question = ?",
             pair,
         ).fetchone()
         self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
-        same = same_text(text, record.text)
-        if same and bool(rejected) == record.is_rejected:
+        is_same = same_text(text, record.text)
+        if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
         elif self.duplicates in (None, Duplicates.REFUSE):
-            source.conflict(record, line, of_flag=same)
+            source.conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
-            # A text that was left empty in a later attempt was not taken back.
+            # An empty answer in a later attempt does not withdraw the earlier text.
             if self.duplicates == Duplicates.LAST and (record.text or not text):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 
     def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
-        """Keep the times of a row, which has several answers in a wide file."""
+        """Store the session times of a row, which has several answers in a wide file."""
         times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
         if any(times) and self._attempt != (worker, line, *times):
             self._attempt = (worker, line, *times)
-            written = json.dumps([*map(_written, times)])
+            written = json.dumps([*map(_format_time, times)])
             self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
 
-    def _time_attempts(self) -> None:
-        """Take the times of each worker who answered a question twice from the rows that count.
+    def _set_attempt_times(self) -> None:
+        """Take the session times of workers with repeated answers only from the rows that count.
 
-        Of rows that answer the same question the one with the most answers that count does; of two
-        with as many the one that `duplicates` says.
+        Of rows with answers to the same question, the one with the most answers that count is used;
+        of equal ones the first or last as `duplicates` says.
         """
         repeated = self._db.execute("SELECT DISTINCT * FROM repetition ORDER BY worker, line")
         for worker, links in groupby(repeated.fetchall(), key=itemgetter(0)):
-            counting = dict(
+            n_counting = dict(
                 self._db.execute(
                     "SELECT line, SUM(text != '') FROM answer WHERE worker = ? GROUP BY line",
                     (worker,),
                 )
             )
+            # Lines that repeat each other, directly or through a third one, are one group.
             groups: list[set[int]] = []
             for _, *lines in links:
-                joined = set(lines).union(*(one for one in groups if not one.isdisjoint(lines)))
-                groups = [one for one in groups if one.isdisjoint(lines)] + [joined]
-            later = 1 if self.duplicates == Duplicates.LAST else -1
+                joined = set(lines).union(
+                    *(group_lines for group_lines in groups if not group_lines.isdisjoint(lines))
+                )
+                groups = [
+                    group_lines for group_lines in groups if group_lines.isdisjoint(lines)
+                ] + [joined]
+            order = 1 if self.duplicates == Duplicates.LAST else -1
             dropped = set[int]()
             for group in groups:
-                best = max(group, key=lambda line: (counting.get(line, -1), later * line))
+                best = max(group, key=lambda line: (n_counting.get(line, -1), order * line))
                 dropped |= group - {best}
-            self.workers[worker].forget_times()
+            self.workers[worker].clear_times()
             attempts = self._db.execute(
                 "SELECT line, facts FROM attempt WHERE worker = ?", (worker,)
             ).fetchall()
-            for line, written in attempts:
+            for line, times in attempts:
                 if line not in dropped:
-                    self.workers[worker].widen(*map(_read, json.loads(written)))
+                    self.workers[worker].widen(*map(_parse_time, json.loads(times)))
 
-    def _worker(self, record: AnswerRecord, panel: str) -> int:
+    def _number_worker(self, record: AnswerRecord, panel: str) -> int:
+        """Return the position of a record's worker in `workers`, adding a new one."""
         key = (panel, record.worker)
         number = self._numbers.get(key)
         if number is None:
@@ -331,7 +343,8 @@ class Stage:
             self.workers.append(StagedWorker(panel, record.worker, record.line))
         return number
 
-    def _question(self, record: AnswerRecord) -> int:
+    def _number_question(self, record: AnswerRecord) -> int:
+        """Return the position of a record's question in `questions`, adding a new one."""
         number = self._places.get(record.question)
         if number is None:
             number = self._places[record.question] = len(self.questions)
@@ -339,92 +352,98 @@ class Stage:
         return number
 
     def count(self, condition: str = "1") -> int:
-        """How many answers there are that fulfil a condition of ours."""
+        """Return how many answers fulfil an SQL condition."""
         (number,) = self._db.execute(
             f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
         ).fetchone()
         return int(number)
 
     def find(self, worker: int, question: int) -> StagedAnswer | None:
-        """A worker's answer to a question."""
-        found = self._db.execute(
+        """Return a worker's answer to a question; None if there is none."""
+        row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
             (worker, question),
         ).fetchone()
-        return None if found is None else StagedAnswer(*found)
+        return None if row is None else StagedAnswer(*row)
 
-    def all_new(self) -> None:
-        """Take all answers for new, as they were before they were compared with stored ones."""
+    def mark_all_new(self) -> None:
+        """Mark all answers as new, as they were before the comparison with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
         self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
-        # Up to which key of an answer it was compared, and in which version, if it was stored.
+        # The largest key of a stored answer that was compared, and the version's key.
         self.compared_to: int | None = None
         self.compared_in: int | None = None
         self.is_ready = False
 
-    def holds_for(self, version: int | None) -> bool:
-        """Whether what is ready can be stored in a version: in one made since then was nothing."""
+    def is_ready_for(self, version: int | None) -> bool:
+        """Return whether the preparation is valid for a version: the compared one or a new one."""
         return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
 
-    def get_ready(self, ahead: RowsAhead) -> None:
-        """Take the answers as they will be inserted; they go when the stage is closed."""
+    def set_prepared(self, ahead: PreparedRows) -> None:
+        """Set the prepared rows, which are deleted when the stage is closed."""
         self._drop_ahead()
         self.ahead, self.is_ready = ahead, True
 
     def _drop_ahead(self) -> None:
+        """Delete the prepared rows, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
         self.ahead, self.is_ready = None, False
 
     def mark_old(self, rows: Iterable[int]) -> None:
-        """Note of some rows that they are stored already."""
+        """Mark the answers of some rows as stored already."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
             self.ahead.leave_out(rows)
 
     def fresh(self) -> Iterator[StagedAnswer]:
-        """The answers that are not stored yet, in the order of the file."""
+        """Yield the answers that are not stored yet, in the order of the file."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
         )
-        while some := rows.fetchmany(GATHERED):
-            yield from map(StagedAnswer._make, some)
+        while chunk := rows.fetchmany(GATHERED):
+            yield from map(StagedAnswer._make, chunk)
 
     def place(self, question: str) -> int | None:
-        """The number of a question; None if the file does not have it."""
+        """Return the position of a question in `questions`; None if the file does not have it."""
         return self._places.get(question)
 
 
 _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
-def extra_values(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
-    """What `extra` of a staged answer says, once all columns kept aside are known."""
+def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
+    """Return the further cells of a staged answer by column, once all columns are known."""
     if not cells:
-        return extra_of((), kept_aside)
+        return name_extra_cells((), kept_aside)
     values = json.loads(cells)
-    return values if isinstance(values, dict) else extra_of(tuple(values), kept_aside)
+    return values if isinstance(values, dict) else name_extra_cells(tuple(values), kept_aside)
 
 
-def _extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
+def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
+    """Return the further cells of a record as JSON: a list, or an object by column."""
     if record.facts is not None:
         aside = dict(zip(kept_aside, record.extra, strict=False))
         return json.dumps({**record.facts.extra, **aside}, ensure_ascii=False)
     return json.dumps(record.extra, ensure_ascii=False) if record.extra else ""
 
 
-def _written(value: datetime | None) -> str | None:
+def _format_time(value: datetime | None) -> str | None:
+    """Return a time in ISO 8601; None for None."""
     return None if value is None else value.isoformat()
 
 
-def _read(written: str | None) -> datetime | None:
+def _parse_time(written: str | None) -> datetime | None:
+    """Return the time of an ISO 8601 text; None for None."""
     return None if written is None else datetime.fromisoformat(written)
 
 
-def _first(one: datetime | None, other: datetime | None) -> datetime | None:
+def _pick_earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    """Return the earlier of two times; the other one where one is None."""
     return min(one, other) if one and other else one or other
 
 
-def _last(one: datetime | None, other: datetime | None) -> datetime | None:
+def _pick_later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """Return the later of two times; the other one where one is None."""
     return max(one, other) if one and other else one or other

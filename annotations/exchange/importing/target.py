@@ -1,4 +1,4 @@
-"""Where an import goes, and the transaction around it."""
+"""Choose the version of an import, lock its question set, and open the transaction."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ IDS = 500
 
 @contextmanager
 def all_or_nothing(dry_run: bool) -> Iterator[None]:
-    """A transaction that is rolled back at its end if this is a dry run."""
-    with transaction.atomic(), undone(dry_run):
+    """Open a transaction that is rolled back at its end in a dry run."""
+    with transaction.atomic(), roll_back_if(dry_run):
         yield
 
 
 @contextmanager
-def undone(dry_run: bool) -> Iterator[None]:
-    """Roll the surrounding transaction back in the end if this is a dry run."""
+def roll_back_if(dry_run: bool) -> Iterator[None]:
+    """Roll the surrounding transaction back at the end in a dry run."""
     yield
     if dry_run:
         transaction.set_rollback(True)
 
 
 @contextmanager
-def storing(dry_run: bool) -> Iterator[None]:
-    """A transaction, or for a dry run none: what is called inside writes nothing then.
+def open_unless_dry_run(dry_run: bool) -> Iterator[None]:
+    """Open a transaction; in a dry run none, because the caller then writes nothing.
 
-    So nobody waits for a dry run, which on SQLite would hold the only place for a writer.
+    So no user waits for a dry run, which on SQLite would hold the only write lock.
     """
     if dry_run:
         yield
@@ -50,13 +50,13 @@ def storing(dry_run: bool) -> Iterator[None]:
         yield
 
 
-def target_of(
+def get_target(
     question_set: QuestionSet, number: int | None, file: str, *, dry_run: bool
 ) -> QuestionSetVersion:
-    """The version to store answers in, its set locked; for a dry run one as it is, or would be.
+    """Return the version to store answers in, its set locked; in a dry run without lock.
 
-    What is not stored yet has no key, and `rows_of` has no rows of it. Raises `InputError` as
-    `version_of`.
+    A version that does not exist yet has no key, and `get_questions` returns no questions of it.
+    Raises `InputError` as `version_of`.
     """
     if not dry_run:
         return version_of(locked(question_set), number, file)
@@ -71,16 +71,16 @@ def target_of(
     return latest or QuestionSetVersion(question_set=question_set, number=1)
 
 
-def questions_in(version: QuestionSetVersion) -> QuerySet[Question]:
-    """The version's questions; none of one that is not stored."""
+def get_questions(version: QuestionSetVersion) -> QuerySet[Question]:
+    """Return the version's questions; none of a version that is not stored."""
     return Question.objects.none() if version._state.adding else version.questions.all()
 
 
 def locked(question_set: QuestionSet) -> QuestionSet:
-    """The set, its row locked to the end of the transaction: imports into it follow each other.
+    """Return the set, its row locked to the end of the transaction: imports into it are serial.
 
-    A set that is not stored yet is stored now. Rows of others may point to it meanwhile: its key
-    stays.
+    A set that is not stored yet is stored now. The lock allows other rows to refer to the set
+    meanwhile: its key stays.
     """
     if question_set._state.adding:
         question_set.save()
@@ -88,7 +88,7 @@ def locked(question_set: QuestionSet) -> QuestionSet:
 
 
 def version_of(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:
-    """The version of that number; without one the latest, made if there is none.
+    """Return the version of that number; without one the latest, created if there is none.
 
     Raises `InputError` for a number that does not exist, and for a set that is archived.
     """
@@ -104,6 +104,7 @@ def version_of(question_set: QuestionSet, number: int | None, file: str) -> Ques
 
 
 def _refuse_archived(question_set: QuestionSet, file: str) -> None:
+    """Raise `InputError` for a set that is archived."""
     if question_set.archived_at is not None:
         raise InputError.from_code(file, "set_archived", question_set=str(question_set))
 
@@ -114,14 +115,13 @@ def questions_of(
     problems: Problems,
     unmade: Iterable[str] = (),
 ) -> dict[str, int]:
-    """The keys of the version's questions by their ids.
+    """Return the keys of the version's questions by their ids.
 
-    `first_lines` says for the file's questions where each first stands; those that the version
-    does not have are noted in `problems`. Those that a dry run would make, `unmade`, have keys of
-    nothing.
+    `first_lines` has the first line of each question of the file; those that the version does not
+    have are noted in `problems`. Those that a dry run would create, `unmade`, have negative keys.
     """
     known = {name: -place for place, name in enumerate(unmade, 1)}
-    known |= dict(questions_in(version).values_list("external_id", "pk"))
+    known |= dict(get_questions(version).values_list("external_id", "pk"))
     for question, line in first_lines.items():
         if question not in known:
             problems.add_code(
@@ -133,11 +133,12 @@ def questions_of(
 def add_questions(
     version: QuestionSetVersion, ids: Sequence[str], file: str, *, dry_run: bool = False
 ) -> list[str]:
-    """Make questions of which only the ids are known; returns theirs. A dry run makes none.
+    """Create questions of which only the ids are known; return the new ids.
 
-    Raises `InputError` if the version is published, because it takes no new ones.
+    A dry run creates none. Raises `InputError` if the version is published, because it takes no new
+    ones.
     """
-    known = set(questions_in(version).values_list("external_id", flat=True))
+    known = set(get_questions(version).values_list("external_id", flat=True))
     missing = [external_id for external_id in ids if external_id not in known]
     if missing and version.is_published:
         raise InputError.from_code(
@@ -157,18 +158,18 @@ def add_questions(
 
 
 def next_position(positions: Iterable[int]) -> int:
-    """The position after all of these; 1 without any."""
+    """Return the position after all of these; 1 without any."""
     return max(positions, default=0) + 1
 
 
 def chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The values in lists of at most `size`."""
+    """Yield the values in lists of at most `size`."""
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 def quoted(text: str, longest: int = 60) -> str:
-    """The beginning of a stored text, for a message."""
+    """Return the quoted beginning of a stored text, for a message."""
     line = " ".join(text.split())
     return repr(line if len(line) <= longest else line[:longest] + "...") if line else "no answer"

@@ -1,4 +1,4 @@
-"""What a file says of questions or passages in further languages, into a draft."""
+"""Import the texts of questions or passages in further languages into a draft."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from annotations.exchange.problems import Problems
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
 from annotations.models.translations import hash_original, list_translatable_texts
 
-Said = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
+TranslatedRow = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 """The line, the row as it is stored, and its texts by language and field."""
 
 
 def add_translations(
-    version: QuestionSetVersion, said: Iterable[Said], problems: Problems
+    version: QuestionSetVersion, translated_rows: Iterable[TranslatedRow], problems: Problems
 ) -> set[str]:
-    """Store what is new, and the languages themselves; return the ids of what it was new for.
+    """Store new translations and their languages; return the ids of their questions or passages.
 
     Notes a problem for another text than the stored one, for one in the language of the originals,
     and for anything new in a published version. Nothing is stored then.
     """
-    said = [one for one in said if one[2]]
-    if not said:
+    translated_rows = [translated for translated in translated_rows if translated[2]]
+    if not translated_rows:
         return set()
     stored = {
         (row.language, row.passage_id, row.question_id): row for row in version.translations.all()
     }
     languages, changed = list(version.languages), {}
-    for line, row, by_language in said:
-        keys = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
+    for line, row, by_language in translated_rows:
+        key_pair = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
         for language, texts in by_language.items():
             if language.lower() == version.spoken.lower():
                 problems.add_code(line, None, "translation_of_originals", language=language)
                 continue
-            found = stored.get((language, *keys)) or Translation(
-                version=version, language=language, passage_id=keys[0], question_id=keys[1]
+            translation = stored.get((language, *key_pair)) or Translation(
+                version=version, language=language, passage_id=key_pair[0], question_id=key_pair[1]
             )
             originals = list_translatable_texts(row, language)
             for name, text in texts.items():
-                if found.texts.get(name, text) != text:
+                if translation.texts.get(name, text) != text:
                     problems.add_code(line, f"{name}.{language}", "translation_differs")
-                elif name not in found.texts:
-                    found.texts[name] = text
-                    found.originals[name] = hash_original(originals.get(name, ""))
-                    stored[(language, *keys)] = changed[(language, *keys)] = found
+                elif name not in translation.texts:
+                    translation.texts[name] = text
+                    translation.originals[name] = hash_original(originals.get(name, ""))
+                    stored[(language, *key_pair)] = changed[(language, *key_pair)] = translation
             if language not in languages:
                 languages.append(language)
     if changed and version.is_published:
@@ -61,6 +61,6 @@ def add_translations(
     touched = {(row.passage_id, row.question_id) for row in changed.values()}
     return {
         row.external_id
-        for _, row, _ in said
+        for _, row, _ in translated_rows
         if ((row.pk, None) if isinstance(row, Passage) else (None, row.pk)) in touched
     }

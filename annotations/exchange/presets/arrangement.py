@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from annotations.exchange.header import named_corner
+from annotations.exchange.header import name_corner
 from annotations.exchange.presets.cells import is_number, is_time, mean_words
 from annotations.exchange.presets.columns import is_question
 from annotations.exchange.presets.declared import is_list_of_submissions, recognised
@@ -210,7 +210,7 @@ def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     labelled = [at for at in range(width) if not header[at].strip() and others[0][at].strip()]
     if not labelled or not any(row[at].strip() for row in others[1:] for at in labelled):
         return False
-    return second_header_rows(named_corner(header), others).n_rows > 0
+    return second_header_rows(name_corner(header), others).n_rows > 0
 
 
 def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:

@@ -1,7 +1,7 @@
-"""What is said of a problem with a file, by the problem's code.
+"""The messages of all problems with files, by the problem's code.
 
 `PROBLEM_MESSAGES` has the reason, the remedy and the remedy on the command line of each code; a
-`Problem` makes its texts of them. The modules are by the files that the problems are of.
+`Problem` fills them with its values. Each module has the messages of one kind of file.
 """
 
 from __future__ import annotations

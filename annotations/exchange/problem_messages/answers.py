@@ -17,6 +17,7 @@ KEEP_ONE = "Keep one of the two rows."
 
 
 def _keep_one(values: Mapping[str, Any]) -> str:
+    """Return the remedy for two different answers, for pages."""
     keep = CHOOSE if values["choosable"] else KEEP_ONE
     guess = values.get("guess")
     if not guess:
@@ -25,6 +26,7 @@ def _keep_one(values: Mapping[str, Any]) -> str:
 
 
 def _keep_one_by_option(values: Mapping[str, Any]) -> str:
+    """Return the remedy for two different answers, for the command line."""
     if guess := values.get("guess"):
         return (
             f"The columns were guessed: {guess}. If others hold them, say so with --map"

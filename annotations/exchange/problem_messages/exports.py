@@ -1,4 +1,4 @@
-"""Messages of exports of other programs."""
+"""Messages of exports of survey tools and other programs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 
 
 def _choose_worker(values: Mapping[str, Any]) -> str:
+    """Return the remedy for a missing worker column, for pages."""
     rows = ", or the row number if each row is of one worker" if values["has_rows"] else ""
     return f"Choose the column of the workers' ids{rows}."
 
 
-def _in_export(reason: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return how a reason is put, with the program where the file is known to be its export."""
+def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that fills a reason and names the program whose export the file is."""
 
-    def texts(values: Mapping[str, Any]) -> str:
+    def fill_reason(values: Mapping[str, Any]) -> str:
         program = f"in this export of {values['program']} " if values["program"] else ""
         return program + reason.format_map(values)
 
-    return texts
+    return fill_reason
 
 
 def _map_worker(values: Mapping[str, Any]) -> str:
+    """Return the remedy for a missing worker column, for the command line."""
     rows = "; if each row is of one worker, --map worker=#row takes the row number"
     return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
 
@@ -75,7 +77,7 @@ EXPORTS = {
         "Add a column item that names the item of each trial.",
     ),
     "answer_column_unclear": ProblemMessage(
-        _in_export("no column looks like written answers; looked at: {looked_at}"),
+        _add_program("no column looks like written answers; looked at: {looked_at}"),
         "Choose the columns of answers.",
         "Name them with --map answer=COLUMN, several times or as a glob.",
     ),
@@ -86,7 +88,7 @@ EXPORTS = {
         " are names, say what the columns hold with --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "worker_column_unclear": ProblemMessage(
-        _in_export("no column looks like the workers' ids; looked at: {looked_at}"),
+        _add_program("no column looks like the workers' ids; looked at: {looked_at}"),
         _choose_worker,
         _map_worker,
     ),

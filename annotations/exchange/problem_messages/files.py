@@ -10,18 +10,21 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 AS_UTF8 = "Save the file as text in UTF-8 and try again."
 
 
-def _no_column(values: Mapping[str, Any]) -> str:
+def _write_missing_column(values: Mapping[str, Any]) -> str:
+    """Return the reason of a missing column: its name and the columns found."""
     meant = "" if values["name"] == values["key"] else f" (named for {values['key']})"
     return f"there is no column {values['name']}{meant}; found: {values['found']}"
 
 
-def _name_it(values: Mapping[str, Any]) -> str:
+def _suggest_name(values: Mapping[str, Any]) -> str:
+    """Return the remedy for a missing column, with a similar heading if there is one."""
     if values["suggestion"]:
         return f"If it is the one called {values['suggestion']}, name it {values['name']}."
     return f"Add it, or name the one that it is {values['name']}."
 
 
-def _rename_it(values: Mapping[str, Any]) -> str:
+def _suggest_option(values: Mapping[str, Any]) -> str:
+    """Return the remedy on the command line, with the option that names the column."""
     option = values["option"]
     if not option:
         return ""
@@ -39,7 +42,7 @@ FILES = {
         "the cell holds the error {text}",
         "Mend the formula, or type the value.",
     ),
-    "column_missing": ProblemMessage(_no_column, _name_it, _rename_it),
+    "column_missing": ProblemMessage(_write_missing_column, _suggest_name, _suggest_option),
     "column_twice": ProblemMessage(
         "the column stands there twice, as number {first} and {again}",
         "Rename or remove one of them.",

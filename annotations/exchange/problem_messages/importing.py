@@ -1,4 +1,4 @@
-"""Messages of what a question set has already."""
+"""Messages of imports that contradict what a question set already has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a problem, made from its values."""
+"""The texts of a problem, filled with its values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ Text = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class ProblemMessage:
-    """What is wrong, what to do, and what to do on the command line where it has an option."""
+    """The texts of one problem: reason, remedy, and remedy on the command line if it differs."""
 
     reason: Text
     remedy: Text = ""
     on_terminal: Text = ""
 
     def texts(self, values: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Return the three texts with their values. Raises KeyError for a value that is missing."""
+        """Return the three texts filled with values; raises KeyError for a missing value."""
         return (
-            filled(self.reason, values),
-            filled(self.remedy, values),
-            filled(self.on_terminal, values),
+            fill(self.reason, values),
+            fill(self.remedy, values),
+            fill(self.on_terminal, values),
         )
 
 
-def filled(text: Text, values: Mapping[str, Any]) -> str:
-    """Return a text with its values."""
+def fill(text: Text, values: Mapping[str, Any]) -> str:
+    """Return a template filled with values, or the result of a function on them."""
     return text.format_map(values) if isinstance(text, str) else text(values)

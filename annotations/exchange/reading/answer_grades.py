@@ -1,4 +1,4 @@
-"""Files of experts' grades of answers: of workers' and of models', by one expert or several."""
+"""Read files of expert grades of answers, of workers or of models, by one expert or several."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotations.exchange.header import Column, ColumnNames
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
-from annotations.exchange.reading.outside_information import grade_in
+from annotations.exchange.reading.outside_information import parse_grade
 from annotations.exchange.reading.tables import OpenTable, open_table
 
 EXPERT = "expert"
@@ -20,11 +20,11 @@ WEIGHT = "weight"
 
 @dataclass(frozen=True, slots=True)
 class AnswerGrade:
-    """An expert's grade of the answer that a worker or a model gave to a question.
+    """One grade of one answer by one expert.
 
-    `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: whether it settles
-    what other experts disagree on, and counts in place of their grades. `weight`: for how many of
-    all answers this one stands, above 0.
+    `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: this grade replaces
+    the grades of other experts, who disagree. `weight`: how many answers of all this answer
+    represents, above 0.
     """
 
     line: int
@@ -38,26 +38,29 @@ class AnswerGrade:
 
     @property
     def answer(self) -> tuple[str, str, str]:
-        """Whose answer to which question was graded."""
+        """Return the key of the graded answer: worker, model, question."""
         return self.worker, self.model, self.question
 
 
 @dataclass(frozen=True, slots=True)
 class GradeFile:
-    """Grades in the order of the file, at most one by each expert for each answer."""
+    """Expert grades in the order of the file, at most one by each expert for each answer."""
 
     name: str
     sha256: str
     records: list[AnswerGrade]
 
     def means(self) -> dict[tuple[str, str, str], float]:
-        """Return the mean of the grades of each answer (worker, model, question) that count."""
-        found: dict[tuple[str, str, str], list[float]] = {}
-        settled = {record.answer for record in self.records if record.settles}
+        """Return the mean grade of each answer, by (worker, model, question).
+
+        A grade that `settles` an answer replaces the grades of the other experts.
+        """
+        grades_by_answer: dict[tuple[str, str, str], list[float]] = {}
+        settled_answers = {record.answer for record in self.records if record.settles}
         for record in self.records:
-            if record.settles or record.answer not in settled:
-                found.setdefault(record.answer, []).append(record.grade)
-        return {answer: sum(grades) / len(grades) for answer, grades in found.items()}
+            if record.settles or record.answer not in settled_answers:
+                grades_by_answer.setdefault(record.answer, []).append(record.grade)
+        return {answer: sum(grades) / len(grades) for answer, grades in grades_by_answer.items()}
 
 
 def read_answer_grades(
@@ -67,7 +70,7 @@ def read_answer_grades(
     *,
     weighted: bool = False,
 ) -> GradeFile:
-    """Grades of answers: question, grade, worker or model (or both columns), and perhaps expert.
+    """Read grades of answers: question, grade, worker or model (or both columns), and expert.
 
     Without a column `expert` (or `judge`) all grades are of one expert; a 1 in a column `settles`
     is a grade that counts in place of the others of its answer. `scale`: ends of the grades, if
@@ -80,9 +83,9 @@ def read_answer_grades(
     path = Path(path)
     problems = Problems(path.name)
     wanted: tuple[Column, ...] = (
-        _called("worker", columns.worker, required=False),
-        _called("model", columns.model, required=False),
-        _called("question", columns.question),
+        _build_id_column("worker", columns.worker, required=False),
+        _build_id_column("model", columns.model, required=False),
+        _build_id_column("question", columns.question),
         Column("grade", ("grade",), any_case=True),
         Column("expert", (EXPERT, "judge"), required=False, any_case=True),
         Column("settles", ("settles",), required=False, any_case=True),
@@ -90,28 +93,29 @@ def read_answer_grades(
     if weighted:
         wanted += (Column(WEIGHT, (WEIGHT,), required=False, any_case=True),)
     table = open_table(path, wanted, problems)
-    records = _records(table, problems, scale)
+    records = _read_grades(table, problems, scale)
     if not records and not problems.total:
         problems.add_code(None, None, "no_grade")
     problems.raise_if_any()
     return GradeFile(table.name, table.sha256, records)
 
 
-def _called(key: str, name: str, *, required: bool = True) -> Column:
-    """A column by our own word for it in any case, or by the name that somebody says it has."""
+def _build_id_column(key: str, name: str, *, required: bool = True) -> Column:
+    """Return a column that accepts its default name in any case, another name only exactly."""
     # A table of grades may have the question's id as `question`, and its text as `Question`.
     return Column(key, (name,), required=required, any_case=name == key, exactly_first=True)
 
 
-def _records(
+def _read_grades(
     table: OpenTable, problems: Problems, scale: tuple[float, float] | None
 ) -> list[AnswerGrade]:
+    """Return the sound grades of a table; each bad row is noted in `problems` and left out."""
     records: list[AnswerGrade] = []
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
     weights: dict[tuple[str, str, str], tuple[int, float]] = {}
     for line, cells, _ in table.rows:
         worker, model, question, _, expert, settles = (clean_id(cell or "") for cell in cells[:6])
-        grade = grade_in(problems, line, cells[3] or "")
+        grade = parse_grade(problems, line, cells[3] or "")
         if not question:
             problems.add_code(line, "question", "graded_question_missing")
         if bool(worker) == bool(model):
@@ -125,12 +129,17 @@ def _records(
             continue
         if not question or bool(worker) == bool(model) or grade is None:
             continue
-        weight = _weight(problems, line, cells[6] or "") if len(cells) > 6 else 1.0
+        weight = _parse_weight(problems, line, cells[6] or "") if len(cells) > 6 else 1.0
         record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1", weight)
-        before, given = weights.setdefault(record.answer, (line, weight))
-        if given != weight:
+        weight_line, first_weight = weights.setdefault(record.answer, (line, weight))
+        if first_weight != weight:
             problems.add_code(
-                line, WEIGHT, "weight_differs", weight=weight, first_line=before, given=given
+                line,
+                WEIGHT,
+                "weight_differs",
+                weight=weight,
+                first_line=weight_line,
+                given=first_weight,
             )
         first = seen.setdefault((expert, record.answer), line)
         if first != line:
@@ -148,7 +157,8 @@ def _records(
     return records
 
 
-def _weight(problems: Problems, line: int, cell: str) -> float:
+def _parse_weight(problems: Problems, line: int, cell: str) -> float:
+    """Return a weight above 0; 1 for an empty cell and, with the problem noted, for a bad one."""
     if not cell.strip():
         return 1.0
     try:
@@ -162,11 +172,11 @@ def _weight(problems: Problems, line: int, cell: str) -> float:
 
 
 def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], answers: str) -> None:
-    """Raise `InputError` for every grade of an answer that is not among the `known` ones.
+    """Raise `InputError` with every grade of an answer that is not among the `known` ones.
 
     These are (worker, model, question) of answers with a text; `answers` names their file.
     """
-    bad = [
+    unknown_grades = [
         Problem.from_code(
             judgements.name,
             record.line,
@@ -179,5 +189,5 @@ def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], ans
         for record in judgements.records
         if record.answer not in known
     ]
-    if bad:
-        raise InputError(bad[:200], len(bad))
+    if unknown_grades:
+        raise InputError(unknown_grades[:200], len(unknown_grades))

@@ -1,4 +1,4 @@
-"""Files of answers: what workers and models wrote, checked row by row."""
+"""Read files of answers of workers and of models, and check them row by row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from annotations.exchange.facts import (
     FACTS,
     READ_IN,
     SIGNALS,
-    answer_columns,
-    asking_of,
-    facts_of,
-    model_columns,
+    list_answer_columns,
+    list_model_columns,
+    read_asking,
+    read_facts,
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank
@@ -34,11 +34,11 @@ DEFAULT_COLUMNS = ColumnNames()
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    """What is known of a file beside its records.
+class _FileFacts:
+    """Facts of one file of answers: name, hash, encoding, row counts, further columns, warnings.
 
     `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
-    earlier row said: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
+    earlier row has: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
     the records without an answer. `encoding` is None for a workbook.
     """
 
@@ -52,12 +52,12 @@ class _File:
     warnings: list[str]
 
     def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
-        """The cells of a record that were kept aside, by the name of their column."""
-        return extra_of(record.extra, self.kept_aside)
+        """Return the cells of a record's further columns, by the names of the columns."""
+        return name_extra_cells(record.extra, self.kept_aside)
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerFile(_File):
+class AnswerFile(_FileFacts):
     """The workers' answers, in the order of the file, one for each worker and question.
 
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
@@ -70,15 +70,15 @@ class AnswerFile(_File):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The SHA-256 of what the records hang on: of the file, and of a choice between answers."""
-        found = {"answers": self.sha256}
+        """Return the SHA-256 of the file, and of the rule for duplicates if it is not to refuse."""
+        hashes = {"answers": self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
-            found["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
-        return found
+            hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
+        return hashes
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswerFile(_File):
+class ModelAnswerFile(_FileFacts):
     """The models' answers, in the order of the file, one for each model and question."""
 
     records: list[ModelAnswerRecord]
@@ -89,12 +89,12 @@ def read_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     duplicates: Duplicates | None = None,
 ) -> AnswerFile:
-    """The answers of workers in a CSV, TSV, JSON Lines or XLSX file.
+    """Read the answers of workers from a CSV, TSV, JSON Lines or XLSX file.
 
-    Raises `InputError` with every bad row found: a missing worker or question, the same worker
-    and question with another text (unless `duplicates` says which counts; None where the door has
-    no such choice), an answer over 100,000 bytes, whatever its format forbids; or with one problem,
-    if the file as a whole will not do.
+    Raises `InputError` with every bad row: a missing worker or question, the same worker and
+    question with another text (unless `duplicates` selects one; None where the caller offers no
+    such choice), an answer over 100,000 bytes, whatever its format forbids; or with one problem, if
+    the whole file cannot be read.
     """
     rows = AnswerRows(path, columns, duplicates)
     seen: dict[int, AnswerRecord] = {}
@@ -103,7 +103,7 @@ def read_answers(
     for record, key in rows:
         panel = record.facts.panel if record.facts else ""
         if panels.setdefault(record.worker, panel) != panel:
-            rows.two_panels(record, panels[record.worker])
+            rows.note_two_panels(record, panels[record.worker])
         first = seen.setdefault(key, record)
         if first is record:
             continue
@@ -121,13 +121,13 @@ def read_answers(
     if duplicates == Duplicates.LAST:
         records.sort(key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
-    facts = _facts(rows.table, rows.n_rows, n_empty, n_repeated)
+    facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
     facts[-1].extend(note_of(n_superseded, duplicates))
     return AnswerFile(*facts, records, n_superseded, duplicates)
 
 
 class AnswerRows:
-    """The rows of a file of answers, each checked by itself, one after the other.
+    """The rows of a file of workers' answers, each checked by itself, one after the other.
 
     Iterating (once) yields each sound row's record with a number for its worker (and panel) and
     question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
@@ -144,23 +144,26 @@ class AnswerRows:
         self._checks = _Checks(source_of(path).name, "worker")
         self._choosable = duplicates is not None
         self.problems = self._checks.problems
-        wanted = (*columns.for_answers(), *answer_columns())
+        wanted = (*columns.for_answers(), *list_answer_columns())
         self.table = open_table(path, wanted, self.problems)
         self.n_rows = 0
         self.graded_by: set[str] = set()
 
     @property
     def of_export(self) -> bool:
-        """Whether the file says that it is an export of answers."""
+        """Return whether the file is an export of answers by this application."""
         return OF_ANSWERS in self.table.marks
 
     @property
     def notes(self) -> list[str]:
-        """What to say of the file once it has been read."""
-        said = "The grades in the file (columns run_...) were read over: a run computes them anew."
-        return [said] if self.graded_by else []
+        """Return sentences on columns that were ignored, complete when all rows have been read."""
+        sentence = (
+            "The grades in the file (columns run_...) were read over: a run computes them anew."
+        )
+        return [sentence] if self.graded_by else []
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield each sound row's record with the number of its worker (and panel) and question."""
         checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS) + len(READ_IN)
         row = -1
         for row, (line, cells, extra) in enumerate(self.table.rows):
@@ -170,27 +173,27 @@ class AnswerRows:
             if self.of_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)
-                facts = facts_of(cells[3:n_facts], text, note)
+                facts = read_facts(cells[3:n_facts], text, note)
                 sound = self.problems.total == before
                 if cells[n_facts]:
                     self.graded_by.add(cells[n_facts])
-            ids = checks.ids(line, cells[0], cells[1], facts.panel if facts else "")
-            if ids is None or not checks.short_enough(line, text) or not sound:
+            ids = checks.number_ids(line, cells[0], cells[1], facts.panel if facts else "")
+            if ids is None or not checks.is_short_enough(line, text) or not sound:
                 continue
             worker, question, key = ids
             yield AnswerRecord(row, line, worker, question, text, extra, facts), key
         self.n_rows = row + 1
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Note that a row contradicts an earlier one: in its text, or in being rejected."""
+        """Note that a row contradicts an earlier row of its answer, in text or in rejection."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
         self._checks.conflict(
             record.line, *pair, first_line, "text", code, choosable=self._choosable
         )
 
-    def two_panels(self, record: AnswerRecord, other: str) -> None:
-        """Note that an id stands for people of two panels, which only a database tells apart."""
+    def note_two_panels(self, record: AnswerRecord, other: str) -> None:
+        """Note that one worker id occurs in two panels, which only the database can separate."""
         assert record.facts is not None
         self.problems.add_code(
             record.line,
@@ -202,24 +205,23 @@ class AnswerRows:
         )
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad or there was none."""
+        """Raise `InputError` if a row was bad or the file has no row."""
         self._checks.finish(self.n_rows, self.table)
 
 
 def read_model_answers(
     path: Readable, columns: ColumnNames = DEFAULT_COLUMNS, keep_thinking: bool = False
 ) -> ModelAnswerFile:
-    """The answers of models in a CSV, TSV, JSON Lines or XLSX file.
+    """Read the answers of models from a CSV, TSV, JSON Lines or XLSX file.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
-    text, or not given, and whose answer is empty gets the status EMPTY. The thinking in an answer
-    is put aside, unless `keep_thinking`, and a column finish_reason is heeded (`read_reply`). Also
-    an `InputError`: an
-    unknown status, the status empty beside an answer, the same model and question with another
-    text or status.
+    text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
+    removed from its text, unless `keep_thinking`, and a column finish_reason is used
+    (`read_reply`). Also an `InputError`: an unknown status, the status empty beside an answer, the
+    same model and question with another text or status.
     """
     checks = _Checks(source_of(path).name, "model")
-    table = open_table(path, (*columns.for_model_answers(), *model_columns()), checks.problems)
+    table = open_table(path, (*columns.for_model_answers(), *list_model_columns()), checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
     n_empty = n_repeated = 0
@@ -229,27 +231,28 @@ def read_model_answers(
         asking = None
         if OF_MODEL_ANSWERS in table.marks:
             before = checks.problems.total
-            asking = asking_of(more[: len(ASKING)], partial(checks.problems.add_code, line))
+            asking = read_asking(more[: len(ASKING)], partial(checks.problems.add_code, line))
             if checks.problems.total > before:
                 continue
-        ids = checks.ids(line, raw_model, raw_question)
+        ids = checks.number_ids(line, raw_model, raw_question)
         text = "" if is_blank(text) else text
         status = checks.status(line, raw_status, text)
         if ids is None or status is None:
             continue
-        reason = asking.finish_reason if asking else _finish_reason(extra, table.kept_aside)
-        kept = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
-        reply = read_reply(text, status, reason, kept)
+        # Only an export of ours has the finish reason in a column of its own.
+        reason = asking.finish_reason if asking else _find_finish_reason(extra, table.kept_aside)
+        keeps_thinking = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
+        reply = read_reply(text, status, reason, keeps_thinking)
         text, status = reply.text, reply.status
-        if not checks.short_enough(line, text):
+        if not checks.is_short_enough(line, text):
             continue
         model, question, key = ids
         record = ModelAnswerRecord(
             row, line, model, question, text, status, extra, asking, reply.thinking
         )
-        # Asked otherwise, or once more, it is another answer.
-        asked = None if asking is None else (asking.sample, asking.prompt, str(asking.parameters))
-        first = seen.setdefault((key, asked), record)
+        # The same question with another sample, prompt or parameters has an answer of its own.
+        request = None if asking is None else (asking.sample, asking.prompt, str(asking.parameters))
+        first = seen.setdefault((key, request), record)
         if first is record:
             records.append(record)
             n_empty += status is AnswerStatus.EMPTY
@@ -260,28 +263,29 @@ def read_model_answers(
         else:
             checks.conflict(line, model, question, first.line, "text")
     checks.finish(row + 1, table)
-    facts = _facts(table, row + 1, n_empty, n_repeated)
+    facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
     facts[-1].extend(thinking_notes(sum(bool(one.thinking) for one in records)))
     return ModelAnswerFile(*facts, records)
 
 
-def _finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> str:
-    """Return the finish reason among cells kept aside; "" where no column is called so."""
+def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> str:
+    """Return the finish reason among the further cells; "" where no column has such a name."""
     for name, cell in zip(kept_aside, cells, strict=False):
         if "".join(name.casefold().split("_")).replace(" ", "") in ("finishreason", "stopreason"):
             return cell
     return ""
 
 
-def extra_of(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
-    """The cells kept aside by the names of their columns; those past the end are empty."""
+def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+    """Return further cells by the names of their columns; those past the row's end are ""."""
     cells += ("",) * (len(kept_aside) - len(cells))
     return dict(zip(kept_aside, cells, strict=True))
 
 
-def _facts(
+def _build_file_facts(
     table: OpenTable, n_rows: int, n_empty: int, n_repeated: int
 ) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
+    """Return the fields of `_FileFacts` in their order, from a table that has been read."""
     return (
         table.name,
         table.sha256,
@@ -295,19 +299,20 @@ def _facts(
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two answers say the same: equal after trimming and in Unicode's NFC."""
+    """Return whether two answers are equal after trimming and in Unicode's NFC."""
     return one == other or cleaned(one) == cleaned(other)
 
 
 def cleaned(text: str) -> str:
-    """Return a text trimmed and in Unicode's NFC; for ids see `reading.ids.clean_id`."""
+    """Return a text trimmed and in Unicode's NFC; for ids see `ids.clean_id`."""
     return unicodedata.normalize("NFC", text).strip()
 
 
 def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
-    """Raise `InputError` if a file has problems, with its damaged ids first; else warn of its ids.
+    """Raise `InputError` for noted problems, damaged ids first; otherwise warn of damaged ids.
 
-    Of several ids a spreadsheet may have made one, whose answers then contradict each other.
+    A spreadsheet may have merged several ids into one, and their answers then contradict each
+    other.
     """
     if problems.total and notes.n_damaged:
         problems.put_first_code("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
@@ -316,30 +321,30 @@ def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
 
 
 class _Checks:
-    """The rules for the cells of one file; what breaks them is noted in `problems`."""
+    """Checks the ids, the text and the status of each row; notes each fault in `problems`."""
 
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
         self._who = who
         self._notes = IdNotes()
-        # As typed -> as kept and its number. One string for each id however often it occurs, and
-        # a pair of ids is one int: half the memory of a tuple, which tells with a million rows.
+        # Id as typed -> normalised id and its number. Each id is stored as one string, and a pair
+        # of ids as one int: half the memory of a tuple, which matters with a million rows.
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
         self._numbers: tuple[dict[str, int], ...] = ({}, {})
 
-    def ids(
+    def number_ids(
         self, line: int, raw_who: str, raw_question: str, panel: str = ""
     ) -> tuple[str, str, int] | None:
-        """Who, question and a key for the pair, or None if one is missing.
+        """Return worker (or model), question and a number for the pair; None if one is missing.
 
         The same name in two panels is two workers.
         """
         if panel:
             key = f"{raw_who}\0{panel}"  # no file of text holds the parting character
-            who = self._ids[0].get(key) or self._learn(0, raw_who, panel)
+            who = self._ids[0].get(key) or self._number_id(0, raw_who, panel)
         else:
-            who = self._ids[0].get(raw_who) or self._learn(0, raw_who)
-        question = self._ids[1].get(raw_question) or self._learn(1, raw_question)
+            who = self._ids[0].get(raw_who) or self._number_id(0, raw_who)
+        question = self._ids[1].get(raw_question) or self._number_id(1, raw_question)
         if who[0] and question[0]:
             return who[0], question[0], who[1] << 32 | question[1]
         for name, value in ((self._who, who[0]), ("question", question[0])):
@@ -347,16 +352,17 @@ class _Checks:
                 self.problems.add_code(line, name, "id_missing", name=name)
         return None
 
-    def _learn(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
+    def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
+        """Return an id normalised, with a number that is new for each id and panel."""
         name = self._notes.clean(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
         number = numbers.setdefault(name + of_panel, len(numbers))
-        learnt = self._ids[which][raw + of_panel] = (name, number)
-        return learnt
+        numbered = self._ids[which][raw + of_panel] = (name, number)
+        return numbered
 
-    def short_enough(self, line: int, text: str) -> bool:
-        """Whether the answer keeps within the limit."""
+    def is_short_enough(self, line: int, text: str) -> bool:
+        """Return whether the answer has at most 100,000 bytes in UTF-8; a longer one is noted."""
         # A character has at most four bytes, so most answers need not be encoded to know.
         if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
             return True
@@ -364,7 +370,7 @@ class _Checks:
         return False
 
     def status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
-        """The status the row has in effect, or None if it cannot be."""
+        """Return the status that a row has in effect; None, with a problem noted, for a bad one."""
         word = raw.strip().casefold()
         try:
             status = AnswerStatus(word) if word else AnswerStatus.TEXT
@@ -390,7 +396,7 @@ class _Checks:
         *,
         choosable: bool = False,
     ) -> None:
-        """Note that two rows contradict each other."""
+        """Note that two rows of one answer contradict each other."""
         self.problems.add_code(
             line,
             None,
@@ -404,7 +410,7 @@ class _Checks:
         )
 
     def finish(self, n_rows: int, table: OpenTable) -> None:
-        """Raise `InputError` if anything was wrong or there was no data row.
+        """Raise `InputError` if a row was bad or the file has no data row.
 
         What is to be noted of the ids goes into the warnings of the table.
         """

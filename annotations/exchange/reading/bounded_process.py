@@ -1,8 +1,8 @@
 """Read a file in a separate process, within bounds of processor time and memory.
 
 A crafted file of a few megabytes can take minutes to parse, and only a process can be ended in the
-middle of it. `values_of` starts the process and yields what it prints, one JSON value a line; the
-module that is started calls `serve`.
+middle of it. `read_values` starts the process and yields the JSON values it prints, one a line; the
+module that runs in the process calls `serve`.
 """
 
 from __future__ import annotations
@@ -46,70 +46,73 @@ class Bounds:
 
 
 def share_turns(processes: int) -> None:
-    """Leave to this process its share of `AT_ONCE`, one at least: so many processes serve a site.
+    """Limit this server process to its share of `AT_ONCE` files at the same time, at least one.
 
-    To be called before it reads its first file.
+    Call it before the first file is read; `processes` is how many server processes the site has.
     """
     global _turns  # noqa: PLW0603, a bound of this process, as the semaphore is
     _turns = threading.BoundedSemaphore(max(1, AT_ONCE // processes))
 
 
-def values_of(
+def read_values(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[Any, None, None]:
-    """Yield the values that a module prints of a file.
+    """Yield the JSON values that a module prints about a file, run in a process of its own.
 
     Raises `InputError` as the process did, or where no process is free; `TooMuchError` beyond the
     bounds; ValueError where the process broke.
     """
-    for line in lines_of(handle, name, module, arguments, bounds):
+    for line in read_lines(handle, name, module, arguments, bounds):
         yield json.loads(line)
 
 
-def lines_of(
+def read_lines(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[bytes, None, None]:
-    """Yield the lines that a module prints of a file; raises as `values_of` does."""
+    """Yield the lines that a module prints about a file; raises as `read_values` does."""
     limits = [str(bounds.seconds), str(bounds.memory)]
-    with _turn(name), _on_disk(handle) as file:
+    with _wait_for_process(name), _copy_to_disk(handle) as file:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *limits, json.dumps(arguments)],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             # Libraries for arrays, which openpyxl loads, reserve memory for each of their threads.
-            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_places()},
+            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_read_environment()},
         )
         assert process.stdout is not None
-        ended: dict[str, Any] | None = None
+        last_line: dict[str, Any] | None = None
         try:
             for line in process.stdout:
                 if line.startswith(END):
-                    ended = json.loads(line[1:])
+                    last_line = json.loads(line[1:])
                     break
                 yield line
         finally:
-            if ended is None:
+            # The consumer may stop before the end: then the process must not continue.
+            if last_line is None:
                 process.kill()
             process.stdout.close()
             process.wait()
-        _raise_if_failed(ended, process.returncode, bounds)
+        _raise_if_failed(last_line, process.returncode, bounds)
 
 
-def _raise_if_failed(ended: dict[str, Any] | None, code: int, bounds: Bounds) -> None:
-    if ended is None:
+def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds) -> None:
+    """Raise the error with which the reading process ended, if any."""
+    if last_line is None:
         # -9 and -24 are the kernel's answer to too much time; else the file broke the process.
         if code in (-9, -24):
             raise TooMuchError(f"it takes more than {bounds.seconds} s")
         raise ValueError("the process that read the file broke")
-    if "too_much" in ended:
-        raise TooMuchError(ended["too_much"])
-    if "refused" in ended:
-        raise InputError([Problem(**one) for one in ended["refused"]], ended["total"])
+    if "too_much" in last_line:
+        raise TooMuchError(last_line["too_much"])
+    if "refused" in last_line:
+        raise InputError([Problem(**one) for one in last_line["refused"]], last_line["total"])
 
 
 @contextmanager
-def _turn(name: str) -> Iterator[None]:
+def _wait_for_process(name: str) -> Iterator[None]:
+    """Hold one of the `AT_ONCE` processes; raises `InputError` if none is free within 10 s."""
     if not _turns.acquire(timeout=SECONDS_TO_WAIT):
         raise InputError.from_code(name, "files_busy")
     try:
@@ -119,8 +122,8 @@ def _turn(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _on_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
-    """The bytes as a file that another process can open, at its beginning."""
+def _copy_to_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
+    """Yield a temporary file with the bytes, at its beginning, which another process can open."""
     with tempfile.TemporaryFile() as file:
         handle.seek(0)
         shutil.copyfileobj(handle, file)
@@ -128,26 +131,28 @@ def _on_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _places() -> dict[str, str]:
+def _read_environment() -> dict[str, str]:
+    """Return the environment variables that the reading process needs: PATH, HOME, TMPDIR."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
 def serve(bounds: Bounds, lines: Iterable[str]) -> None:
-    """Print lines within bounds, and how they ended; what a module that is started does."""
+    """Print lines within bounds, then a last line with the error that ended them, if any."""
     resource.setrlimit(resource.RLIMIT_CPU, (bounds.seconds, bounds.seconds))
     resource.setrlimit(resource.RLIMIT_AS, (bounds.memory, bounds.memory))
+    # No core file, with the content of the upload, when a limit ends the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(5)  # requests for pages have priority
     write = sys.stdout.buffer.write
-    ended: dict[str, Any] = {}
+    last_line: dict[str, Any] = {}
     try:
         for line in lines:
             write(line.encode() + b"\n")
     except TooMuchError as error:
-        ended = {"too_much": str(error)}
+        last_line = {"too_much": str(error)}
     except MemoryError:
-        ended = {"too_much": f"it needs more than {bounds.memory >> 20:,} MiB"}
+        last_line = {"too_much": f"it needs more than {bounds.memory >> 20:,} MiB"}
     except InputError as error:
-        ended = {"refused": [asdict(one) for one in error.problems], "total": error.total}
-    write(END + json.dumps(ended, default=str).encode() + b"\n")
+        last_line = {"refused": [asdict(one) for one in error.problems], "total": error.total}
+    write(END + json.dumps(last_line, default=str).encode() + b"\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Prompts that are put to a system in other words than the file has, and why."""
+"""Read prompts that replace those of a file, each with the reason for the change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ChangedPrompt:
-    """A prompt in place of that of the file, and why it was changed."""
+    """A prompt that replaces one of the file, and the reason for the change."""
 
     prompt: str
     reason: str
@@ -31,14 +31,14 @@ class ChangedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class ChangedPrompts:
-    """Changed prompts by item and place of the wording among those of the item."""
+    """Changed prompts by item id and the variant's position in the item, from 0."""
 
     name: str
     sha256: str
     prompts: dict[tuple[str, int], ChangedPrompt]
 
 
-def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> ChangedPrompts:
+def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> ChangedPrompts:
     """Read a table: item, language (where it has several), variant (from 1), prompt and reason.
 
     Raises
@@ -48,16 +48,18 @@ def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> Chan
         row has changed already.
     """
     by_id = {item.id: item for item in items}
-    problems = Problems(source_of(given).name)
-    table = open_table(given, COLUMNS, problems)
-    found: dict[tuple[str, int], ChangedPrompt] = {}
+    problems = Problems(source_of(file).name)
+    table = open_table(file, COLUMNS, problems)
+    changed: dict[tuple[str, int], ChangedPrompt] = {}
     for line, (item, language, variant, prompt, reason), _ in table.rows:
-        before = problems.total
+        n_problems = problems.total
         for name, value in (("prompt", prompt), ("reason", reason)):
             if not value.strip():
                 problems.add_code(line, name, "change_value_missing", name=name)
-        place = _place(by_id.get(clean_id(item)), clean_id(language).lower(), variant.strip())
-        if place is None:
+        position = _find_position(
+            by_id.get(clean_id(item)), clean_id(language).lower(), variant.strip()
+        )
+        if position is None:
             problems.add_code(
                 line,
                 "variant",
@@ -66,17 +68,18 @@ def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> Chan
                 language=cleaned(language) or "(none)",
                 variant=variant,
             )
-        elif (clean_id(item), place) in found:
+        elif (clean_id(item), position) in changed:
             problems.add_code(line, "variant", "wording_changed_twice")
-        elif problems.total == before:
-            found[clean_id(item), place] = ChangedPrompt(prompt, cleaned(reason))
+        elif problems.total == n_problems:
+            changed[clean_id(item), position] = ChangedPrompt(prompt, cleaned(reason))
     problems.raise_if_any()
-    return ChangedPrompts(table.name, table.sha256, found)
+    return ChangedPrompts(table.name, table.sha256, changed)
 
 
-def _place(item: PromptItem | None, language: str, variant: str) -> int | None:
+def _find_position(item: PromptItem | None, language: str, variant: str) -> int | None:
+    """Return the position of a variant in its item, from 0; None where there is no such variant."""
     if item is None or not variant.isdecimal() or (not language and len(item.languages) > 1):
         return None
-    among = item.variants_in(language or item.languages[0])
-    at = int(variant) - 1
-    return among[at].place if 0 <= at < len(among) else None
+    variants = item.variants_in(language or item.languages[0])
+    index = int(variant) - 1
+    return variants[index].place if 0 <= index < len(variants) else None

@@ -1,4 +1,4 @@
-"""What somebody decided of workers' submissions, as a file has it."""
+"""Read a file of decisions on workers' submissions: approve, reject, bonus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 OF_MONEY = re.compile(r"\b(bonus|bonuses|amount|amounts|pay|payment|payments)\b")
-"""What the heading of an amount has in it: under another than `bonus` nobody would be paid it."""
+"""Words in the heading of a column of amounts: only the column `bonus` is paid."""
 
 COLUMNS = (
     *(Column(name, (name,), renamed_by="", any_case=True) for name in ("worker", "decision")),
@@ -30,7 +30,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class GivenDecision:
-    """A row; `panel` is "" and `bonus` None where nothing is said of them."""
+    """One row of the file; `panel` is "" and `bonus` None where the cell is empty."""
 
     line: int
     worker: str
@@ -43,7 +43,7 @@ class GivenDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFile:
-    """The decisions of a file, in its order; `kept_aside` are the columns that are not kept."""
+    """The decisions of a file, in its order; `kept_aside` names the columns that are not read."""
 
     name: str
     sha256: str
@@ -52,73 +52,76 @@ class DecisionFile:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_decisions(given: Readable, problems: Problems | None = None) -> DecisionFile:
-    """Read a table: worker, decision, category, reason; perhaps panel and bonus.
+def read_decisions(file: Readable, problems: Problems | None = None) -> DecisionFile:
+    """Read a table: worker, decision, category, reason; optionally panel and bonus.
 
-    With `problems` these are noted there, for who has more to say of the rows, and nothing is
-    raised of them: each row that names a worker is handed on then, sound or not.
+    With `problems`, a caller's own list, faults are added there and none is raised: each row that
+    names a worker is returned then, sound or not.
 
     Raises
     ------
     InputError
-        Every row without a worker, with a worker who stood there before, or whose decision or
-        bonus will not do; a column that looks like bonuses and is not called so, with a number in
-        a row without a bonus; a file without rows.
+        Every row without a worker, with a worker of an earlier row, or with an invalid decision or
+        bonus; a column that looks like bonuses under another name, with a number in a row without a
+        bonus; a file without rows.
     """
-    told = Problems(source_of(given).name) if problems is None else problems
-    table = open_table(given, COLUMNS, told)
+    noted = Problems(source_of(file).name) if problems is None else problems
+    table = open_table(file, COLUMNS, noted)
     rows: list[GivenDecision] = []
-    first: dict[tuple[str, str], int] = {}
-    unread: dict[str, list[int]] = {}
+    first_lines: dict[tuple[str, str], int] = {}
+    unread_amounts: dict[str, list[int]] = {}
     for line, cells, extra in table.rows:
         worker, decision, category, reason, panel, bonus = map(str, cells)
-        one = GivenDecision(
+        row = GivenDecision(
             line,
             clean_id(worker),
             clean_id(panel),
             cleaned(decision).casefold(),
             category_named(category),
             cleaned(reason),
-            _bonus(told, line, bonus),
+            _parse_bonus(noted, line, bonus),
         )
-        for wrong in wrong_with(one.decision, one.category, one.reason):
-            told.add(line, wrong.field, wrong.why, wrong.remedy, code=wrong.code)
-        if not one.worker or len(one.worker) > LONGEST_ID:
-            code = "panel_worker_long" if one.worker else "panel_worker_missing"
-            told.add_code(line, "worker", code, most=LONGEST_ID)
-        elif (earlier := first.setdefault((one.panel, one.worker), line)) != line:
-            told.add_code(
-                line, "worker", "decided_twice", worker=one.worker[:40], first_line=earlier
+        for wrong in wrong_with(row.decision, row.category, row.reason):
+            noted.add(line, wrong.field, wrong.why, wrong.remedy, code=wrong.code)
+        if not row.worker or len(row.worker) > LONGEST_ID:
+            code = "panel_worker_long" if row.worker else "panel_worker_missing"
+            noted.add_code(line, "worker", code, most=LONGEST_ID)
+        elif (earlier := first_lines.setdefault((row.panel, row.worker), line)) != line:
+            noted.add_code(
+                line, "worker", "decided_twice", worker=row.worker[:40], first_line=earlier
             )
         else:
-            rows.append(one)
+            rows.append(row)
         for name, cell in zip(table.kept_aside, extra, strict=False):
-            if any(one.isdigit() for one in cell) and _is_amount(name, with_bonus=bool(bonus)):
-                unread.setdefault(name, []).append(line)
-    for name, lines in unread.items():
-        _refuse_unread(told, name, lines)
-    if not rows and not told.total:
-        told.add_code(None, None, "no_decision")
+            if any(row.isdigit() for row in cell) and _is_amount(name, with_bonus=bool(bonus)):
+                unread_amounts.setdefault(name, []).append(line)
+    for name, lines in unread_amounts.items():
+        _note_unread_amounts(noted, name, lines)
+    if not rows and not noted.total:
+        noted.add_code(None, None, "no_decision")
     if problems is None:
-        told.by_line()
-        told.raise_if_any()
+        # Unread amounts are noted after all rows, but belong to earlier lines.
+        noted.by_line()
+        noted.raise_if_any()
     return DecisionFile(
         table.name, table.sha256, tuple(rows), tuple(table.kept_aside), list(table.warnings)
     )
 
 
 def _is_amount(heading: str, *, with_bonus: bool) -> bool:
-    """Whether a column looks like bonuses; beside a bonus only one that is called the same."""
+    """Return whether a column looks like bonuses; beside a filled bonus only one of that name."""
     name = heading.casefold().replace("_", " ")
     return name == "bonus" or (not with_bonus and OF_MONEY.search(name) is not None)
 
 
-def _refuse_unread(problems: Problems, name: str, lines: list[int]) -> None:
+def _note_unread_amounts(problems: Problems, name: str, lines: list[int]) -> None:
+    """Note a column of amounts that is not read, with the first of its lines."""
     many = f"{len(lines):,} rows have" if len(lines) > 1 else "1 row has"
     problems.add_code(lines[0], name[:40], "amounts_not_read", rows=many)
 
 
-def _bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
+def _parse_bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
+    """Return the amount of a bonus; None for an empty cell or, with a problem noted, a bad one."""
     if not cell.strip():
         return None
     try:

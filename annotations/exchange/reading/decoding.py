@@ -1,6 +1,6 @@
-"""From the bytes of a file to lines of text: its encoding, and whether it is text at all.
+"""Decode the bytes of a file to lines of text: find its encoding, refuse what is no text.
 
-The file is read twice, a block at a time: once to decide, once to hand the lines on.
+The file is read twice, a block at a time: once to find the encoding, once to yield the lines.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _BAD = re.compile("[\0\udc00-\udcff]")
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 
 
-def _mark(error: UnicodeError) -> tuple[str, int]:
+def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
+    """Return undecodable bytes as lone surrogates, for the error handler of a codec."""
     # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
     # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
     assert isinstance(error, UnicodeDecodeError)
@@ -55,12 +56,12 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
     return "".join(chr(0xDC00 + byte) for byte in bad), error.end
 
 
-codecs.register_error("crowdgrade.mark", _mark)
+codecs.register_error("crowdgrade.mark", _mark_undecodable)
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file whose encoding is known and whose every byte can be read in it.
+    """A text file with a known encoding, in which every byte can be decoded.
 
     `sha256` is that of the bytes, in hexadecimal; `warnings` are sentences for people.
     """
@@ -77,10 +78,10 @@ class TextFile:
         return self.source.name
 
     def lines(self, newline: str) -> Iterator[str]:
-        r"""The lines with their ends, untouched.
+        r"""Yield the lines with their line ends, unchanged.
 
         `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
-        `InputError` if the file is no longer the one that was looked at.
+        `InputError` if the file has changed since it was opened.
         """
         changed = InputError.from_code(self.name, "file_changed")
         try:
@@ -94,62 +95,65 @@ class TextFile:
             raise changed
 
 
-def open_text(given: Readable) -> TextFile:
-    """The file as text, its encoding decided.
+def open_text(file: Readable) -> TextFile:
+    """Return the file as text, with its encoding.
 
     UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
     the first characters are ASCII, else Windows-1252 with a warning. Raises `InputError` for a
     file that is missing, empty, a folder, unreadable, of another kind by its first bytes, not
     text in any of these encodings, or that holds a NUL character.
     """
-    source = source_of(given)
+    source = source_of(file)
     stamp = source.stamp()
     if stamp[0] == 0:
-        raise empty_file(source.name)
+        raise build_empty_file_error(source.name)
     digest = source.digest()
     try:
         with source.open() as handle:
-            encoding, warnings = _decide(handle, source.name)
+            encoding, warnings = _find_encoding(handle, source.name)
     except OSError as error:
         raise source.unreadable(error) from error
     return TextFile(source, encoding, digest, warnings, stamp)
 
 
-def empty_file(name: str) -> InputError:
-    """The error for a file in which nothing stands."""
+def build_empty_file_error(name: str) -> InputError:
+    """Return the error for a file that is empty."""
     return InputError.from_code(name, "file_empty")
 
 
-def _decide(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
+def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the encoding of a text file, and warnings; raises `InputError` for what is no text."""
     head = handle.read(64)
     for magic, kind, remedy in FOREIGN:
         if head.startswith(magic):
             raise InputError.from_code(name, "not_text", kind=kind, remedy=remedy)
 
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
-    encoding = declared or _encoding_by_nul(head) or "utf-8"
-    fits, has_nul = _try(handle, encoding)
+    # UTF-8 is tried before Windows-1252, which decodes nearly any bytes.
+    encoding = declared or _guess_utf16(head) or "utf-8"
+    fits, has_nul = _test_encoding(handle, encoding)
     warnings: tuple[str, ...] = ()
     if not fits:
         if encoding != "utf-8":
-            raise _undecodable(handle, name, encoding)
+            raise _build_undecodable_error(handle, name, encoding)
         if _is_mostly_utf8(handle):
-            raise _undecodable(handle, name, encoding)
+            raise _build_undecodable_error(handle, name, encoding)
         encoding = "cp1252"
-        fits, has_nul = _try(handle, encoding)
+        fits, has_nul = _test_encoding(handle, encoding)
         if not fits:
-            raise _undecodable(handle, name, encoding)
+            raise _build_undecodable_error(handle, name, encoding)
         warnings = (
             f"{name} is not UTF-8 and was read as Windows-1252 (cp1252): "
             "if letters with accents look wrong, save it as UTF-8.",
         )
     if has_nul:
-        line, column, _ = _first_bad(handle, encoding)
+        line, column, _ = _find_bad_character(handle, encoding)
         raise InputError.from_code(name, "nul_in_text", line=line, column=column)
     return encoding, warnings
 
 
-def _encoding_by_nul(head: bytes) -> str | None:
+def _guess_utf16(head: bytes) -> str | None:
+    """Return UTF-16 of either byte order if every other byte is mostly NUL; else None."""
     # In UTF-16 every other byte of ASCII, hence of a header line, is NUL.
     head = head[: len(head) // 2 * 2]
     even, odd = head[0::2].count(0), head[1::2].count(0)
@@ -163,8 +167,8 @@ def _encoding_by_nul(head: bytes) -> str | None:
     return None
 
 
-def _try(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
-    """Whether the whole file decodes, and whether a NUL was seen."""
+def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
+    """Return whether the whole file decodes, and whether it holds a NUL."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_nul = False
     handle.seek(0)
@@ -178,22 +182,23 @@ def _try(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
 
 
 def _is_mostly_utf8(handle: BinaryIO) -> bool:
+    """Return whether more characters of the file are valid UTF-8 than bytes are not."""
     # Read as Windows-1252, every good character of a damaged UTF-8 file would turn into two or
     # three wrong ones. Text that really is Windows-1252 hardly ever forms a good sequence.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    good = bad = 0
+    n_good = n_bad = 0
     handle.seek(0)
     while block := handle.read(BLOCK):
         text = decoder.decode(block)
         if not text.isascii():
             stray = len(_ESCAPED_BYTE.findall(text))
-            bad += stray
-            good += len(text) - len(text.encode("ascii", "ignore")) - stray
-    return good > bad
+            n_bad += stray
+            n_good += len(text) - len(text.encode("ascii", "ignore")) - stray
+    return n_good > n_bad
 
 
-def _first_bad(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
-    """Line, column and mark of the first NUL or undecodable byte."""
+def _find_bad_character(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
+    """Return line, column and character of the first NUL or undecodable byte."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="crowdgrade.mark")
     line, column, after_return = 1, 1, False
     handle.seek(0)
@@ -202,8 +207,8 @@ def _first_bad(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
         block = handle.read(BLOCK)
         more = bool(block)
         text = decoder.decode(block, final=not more)
-        found = _BAD.search(text)
-        for part in _LINE_END.split(text[: found.start()] if found else text):
+        match = _BAD.search(text)
+        for part in _LINE_END.split(text[: match.start()] if match else text):
             if part in ("\r\n", "\r", "\n"):
                 if part != "\n" or not after_return:  # a pair may be cut in two by the block's end
                     line += 1
@@ -212,13 +217,14 @@ def _first_bad(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
                 column += len(part)
             if part:
                 after_return = part == "\r"
-        if found:
-            return line, column, found.group()
+        if match:
+            return line, column, match.group()
     raise AssertionError("called for a file without a bad character")
 
 
-def _undecodable(handle: BinaryIO, name: str, encoding: str) -> InputError:
-    line, column, bad = _first_bad(handle, encoding)
+def _build_undecodable_error(handle: BinaryIO, name: str, encoding: str) -> InputError:
+    """Return the error for a byte that the encoding does not have, with its line and column."""
+    line, column, bad = _find_bad_character(handle, encoding)
     code = UNDECODABLE.get(encoding, "undecodable")
     byte, encoding = f"0x{ord(bad) - 0xDC00:02X}", encoding.upper().removesuffix("-SIG")
     return InputError.from_code(name, code, line=line, column=column, byte=byte, encoding=encoding)

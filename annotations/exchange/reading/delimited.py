@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV files."""
+"""Read the rows of CSV and TSV files."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 
-from annotations.exchange.defusing import restored_all
+from annotations.exchange.defusing import restore_all
 from annotations.exchange.header import (
     Column,
     Layout,
     Row,
     clean_name,
     lay_out,
-    named_corner,
+    name_corner,
     refuse_columns,
 )
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.decoding import TextFile, empty_file
+from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
 
 LONGEST_HEADER = 100_000
 COMPARED = 10
@@ -45,108 +45,110 @@ def read_delimited(
     header_row: int = 0,
     names_corner: bool = False,
 ) -> Iterator[Row]:
-    """The data rows of a CSV or TSV file, with the line in which each begins.
+    """Yield the data rows of a CSV or TSV file, with the line in which each begins.
 
-    Without `delimiter` it is found out from the header line: comma, semicolon,
-    tab or vertical bar. Blank lines
-    are skipped, and rows of blank cells however many, as a workbook's are. A row may end before the
-    header's last columns if `may_lack` names them all, in any case. Ragged rows and quotes that do
-    not close are noted in `problems` and left out; a quote that swallows the file ends the reading.
-    Raises `InputError` for an empty file and a header that will not do. With `bare_quotes` quotes
-    are signs as others are. The header is the first line from `header_row` on that is not blank;
-    its first cell gets a name where it is blank, with `names_corner`.
+    Without `delimiter` the header line decides: comma, semicolon, tab or vertical bar. Blank lines
+    are skipped, and rows of blank cells, as in a workbook. A row may end before the header's last
+    columns if `may_lack` names them all, in any case. Ragged rows and quotes that do not close are
+    noted in `problems` and left out; after a quote that never closes, reading ends. Raises
+    `InputError` for an empty file and an invalid header. With `bare_quotes` a quote is an ordinary
+    character. The header is the first line from `header_row` on that is not blank; with
+    `names_corner` its first cell gets a name where it is blank.
     """
     lines = source.lines("")
-    number, first = 0, ""
+    number, header_line = 0, ""
     for line in lines:
         number += 1
         if declared := _DECLARED.fullmatch(line):
             # Spreadsheets in some countries put this line before the header.
             delimiter = delimiter or declared.group(1).replace("\\t", "\t")
         elif number >= header_row and not _BLANK.fullmatch(line):
-            first = line
+            header_line = line
             break
-    if not first:
-        raise empty_file(source.name)
+    if not header_line:
+        raise build_empty_file_error(source.name)
 
-    more: list[str] = []
+    next_lines: list[str] = []
     if not delimiter:
-        more = list(islice(lines, COMPARED))
-        delimiter = _delimiter_of(first, more, columns)
-    together = chain([first], more, lines)
+        next_lines = list(islice(lines, COMPARED))
+        delimiter = _guess_delimiter(header_line, next_lines, columns)
+    all_lines = chain([header_line], next_lines, lines)
     if bare_quotes:
-        reader = csv.reader(together, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        reader = csv.reader(all_lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
-        reader = csv.reader(together, delimiter=delimiter, strict=True)
-    records = _records(reader, number, problems)
+        reader = csv.reader(all_lines, delimiter=delimiter, strict=True)
+    records = _number_records(reader, number, problems)
     header = next(records, None)
     problems.raise_if_any()  # what follows a broken header is no header
     if header is None:
-        raise empty_file(source.name)
+        raise build_empty_file_error(source.name)
     refuse_columns(source.name, len(header[1]))
-    names = named_corner(header[1]) if names_corner else header[1]
+    names = name_corner(header[1]) if names_corner else header[1]
     layout = lay_out(names, columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)
-    widths = (_shortest(header[1], may_lack), len(header[1]))
-    yield from _rows(records, layout, widths, DELIMITERS[delimiter], problems)
+    widths = (_count_required_cells(header[1], may_lack), len(header[1]))
+    yield from _pick_cells(records, layout, widths, DELIMITERS[delimiter], problems)
 
 
-def _shortest(header: Sequence[str], may_lack: Collection[str]) -> int:
-    """How many cells a row has at least."""
+def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> int:
+    """Return how many cells a row must have at least."""
     shortest, known = len(header), {name.casefold() for name in may_lack}
     while shortest > 1 and clean_name(header[shortest - 1]).casefold() in known:
         shortest -= 1
     return shortest
 
 
-def _delimiter_of(line: str, more: Sequence[str], columns: Sequence[Column]) -> str:
-    """Return the sign that parts the cells: by the names wanted, by rows of one width, by cells."""
+def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Column]) -> str:
+    """Return the delimiter with most wanted columns, then rows of one width, then most cells."""
     wanted = {name.casefold() for column in columns for name in column.names}
-    line = line[:LONGEST_HEADER]  # csv refuses longer fields, and would do so here unheard
+    line = line[:LONGEST_HEADER]  # csv would raise for a longer field
 
-    def fitness(delimiter: str) -> tuple[int, bool, int]:
+    def rate(delimiter: str) -> tuple[int, bool, int]:
+        """Return the rank of a delimiter: wanted columns, whether rows have one width, cells."""
         cells = next(csv.reader([line], delimiter=delimiter))
         fields = [clean_name(cell).casefold() for cell in cells]
-        return len(wanted.intersection(fields)), _is_even(line, more, delimiter), len(fields)
+        return len(wanted.intersection(fields)), _is_even(line, next_lines, delimiter), len(fields)
 
-    return max(DELIMITERS, key=fitness)
+    return max(DELIMITERS, key=rate)
 
 
-def _is_even(line: str, more: Sequence[str], delimiter: str) -> bool:
-    """Whether the first rows have as many cells as the header, and more than one."""
-    sample = [line, *more]
+def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether the first rows have as many cells as the header, and more than one."""
+    sample = [line, *next_lines]
     if sum(map(len, sample)) > LONGEST_COMPARED:
         return False
     try:
         widths = [len(cells) for cells in csv.reader(sample, delimiter=delimiter) if cells]
     except csv.Error:
         return False
-    if len(more) == COMPARED and len(widths) > 2:
-        widths.pop()  # the last row may go on in a line that was not looked at
+    if len(next_lines) == COMPARED and len(widths) > 2:
+        widths.pop()  # the last row may continue in a line after the sample
     return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
 
 
-def _records(
+def _number_records(
     reader: Iterator[list[str]], first_line: int, problems: Problems
 ) -> Iterator[tuple[int, list[str]]]:
-    before = first_line - 1
+    """Yield the records of a csv reader with their first lines; broken ones are noted."""
+    lines_before = first_line - 1
     start = first_line
     while True:
         try:
+            # csv counts physical lines: a record with line breaks in its cells counts several.
             for cells in reader:
                 if cells:
                     yield start, cells
-                start = before + reader.line_num + 1  # type: ignore[attr-defined]
+                start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
             return
         except csv.Error as error:
-            if not _note(str(error), start, problems):
+            if not _note_csv_error(str(error), start, problems):
                 return
-            start = before + reader.line_num + 1  # type: ignore[attr-defined]
+            start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
 
 
-def _note(error: str, line: int, problems: Problems) -> bool:
-    """Put csv's error in our words; whether the lines after it can still be made sense of."""
+def _note_csv_error(error: str, line: int, problems: Problems) -> bool:
+    """Note the problem of a csv error; return whether the lines after it can still be read."""
     if error.startswith("field larger"):
         # csv's own limit is above ours for an answer, and it keeps an open quote from gathering
         # the whole file in memory; the limit is left alone, as it is the whole process's.
@@ -159,21 +161,22 @@ def _note(error: str, line: int, problems: Problems) -> bool:
     return True
 
 
-def _rows(
+def _pick_cells(
     records: Iterator[tuple[int, list[str]]],
     layout: Layout,
     widths: tuple[int, int],
     delimiter: str,
     problems: Problems,
 ) -> Iterator[Row]:
+    """Yield each record as (line, wanted cells, further cells); ragged ones are noted."""
     shortest, width = widths
     # An absent optional column reads the empty cell that is put at the end of every row.
-    wanted = _getter([width if i is None else i for i in layout.wanted])
-    others = _getter([i for i, _ in layout.others])
+    wanted = _build_getter([width if i is None else i for i in layout.wanted])
+    others = _build_getter([i for i, _ in layout.others])
     defused = layout.is_defused
     for line, cells in records:
-        # Spreadsheets write an empty row with all its delimiters. Where there is one column, who
-        # wrote an empty cell in quotes meant it.
+        # Spreadsheets write an empty row with all its delimiters. In a file of one
+        # column, an empty cell in quotes is a row.
         if (width > 1 or len(cells) > 1) and not any(map(str.strip, cells)):
             continue
         if shortest <= len(cells) < width:
@@ -185,12 +188,13 @@ def _rows(
             continue
         cells.append("")
         if defused:
-            yield line, restored_all(wanted(cells)), restored_all(others(cells))
+            yield line, restore_all(wanted(cells)), restore_all(others(cells))
         else:
             yield line, wanted(cells), others(cells)
 
 
-def _getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+def _build_getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+    """Return a function from a list of cells to the tuple of those at the positions."""
     if not positions:
         return lambda cells: ()
     if len(positions) == 1:

@@ -1,4 +1,4 @@
-"""A worker who answered a question twice: which of the two answers counts."""
+"""Select which answer counts where a worker answered one question twice."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import StrEnum
 
 
 class Duplicates(StrEnum):
-    """What becomes of an answer to a question that its worker answered already, otherwise.
+    """The rule for two different answers of one worker to one question.
 
-    In the order of the rows: an error, or the first of them counts, or the last; an empty last one
-    never takes the place of a text. A row that says the same once more is no such answer: it is
-    left out and counted in any case.
+    REFUSE: an error. FIRST or LAST in the order of the rows: that answer counts; an empty last
+    answer never replaces a text. A row that repeats the same text is left out and counted in any
+    case.
     """
 
     REFUSE = "refuse"
@@ -20,7 +20,7 @@ class Duplicates(StrEnum):
 
 
 def note_of(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
-    """A sentence on the answers that another one of the same worker took the place of; or none."""
+    """Return a sentence on how many answers another one of the same worker replaced; [] if none."""
     if not n_superseded:
         return []
     rows = f"{n_superseded:,} rows answer" if n_superseded > 1 else "1 row answers"
@@ -31,7 +31,7 @@ def note_of(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
 
 
 def add_duplicates(parser: ArgumentParser) -> None:
-    """Add which of a worker's two answers to a question counts."""
+    """Add the option --duplicates: refuse, first or last."""
     parser.add_argument(
         "--duplicates",
         type=Duplicates,

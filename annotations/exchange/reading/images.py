@@ -1,8 +1,8 @@
-"""Pictures that somebody sends: looked at, and written anew, before they are kept.
+"""Check uploaded images and encode them anew before they are stored.
 
-What is stored is never the bytes that came: a picture is decoded and encoded again, so that what
-was hidden in the file (scripts, places where a photograph was taken, a second file at its end)
-does not reach anybody.
+The bytes of the upload are never stored: an image is decoded and encoded again, so that hidden
+content (scripts, the place where a photograph was taken, a second file at its end) reaches no other
+user.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ KINDS = "PNG, JPEG or WebP"
 
 @dataclass(frozen=True, slots=True)
 class CheckedImage:
-    """A picture that may be kept: its bytes as written anew, and what they are."""
+    """An image as it may be stored: its new bytes, their media type, width and height in pixels."""
 
     content: bytes
     media_type: str
@@ -66,31 +66,31 @@ class CheckedImage:
 
     @property
     def sha256(self) -> str:
-        """The hash of the bytes."""
+        """Return the SHA-256 of the bytes, in hexadecimal."""
         return hashlib.sha256(self.content).hexdigest()
 
 
 class PicturesBusyError(InputError):
-    """Too many pictures are read at the moment; the same one can be sent again later."""
+    """Too many images are being read; the same image can be sent again later."""
 
 
 def share_turns(file: Path) -> None:
-    """Take turns with all processes that name this file: one picture of a site at a time."""
+    """Set the lock file by which all processes of a site decode one image at a time."""
     global _file  # noqa: PLW0603, a bound of this process, as the lock is
     _file = file
 
 
 @contextmanager
-def _own_turn(name: str, sender: object) -> Iterator[None]:
-    """Wait until no other picture is decoded.
+def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
+    """Hold the right to decode an image, of which a site decodes one at a time.
 
-    Raises `PicturesBusyError` where that takes too long, and at once where too many wait, or too
-    many of the same sender. A decoded picture takes some 160 MB, so as many as come at once would
-    take all memory.
+    Raises `PicturesBusyError` if the wait takes longer than 15 s, and at once if too many images
+    wait, or too many of the same sender. A decoded image takes some 160 MB, so decoding as many as
+    arrive would exhaust the memory.
     """
-    until = time.monotonic() + SECONDS_TO_WAIT
+    deadline = time.monotonic() + SECONDS_TO_WAIT
     with ExitStack() as stack:
-        with _waiting_as(sender, name):
+        with _count_waiting(sender, name):
             if not _places.acquire(blocking=False):
                 raise PicturesBusyError.from_code(name, "pictures_busy")
             stack.callback(_places.release)
@@ -100,16 +100,16 @@ def _own_turn(name: str, sender: object) -> Iterator[None]:
             if _file is not None:
                 # Who has the first file is the next one to get the second. Otherwise the process
                 # that has just decoded would always be faster than the one that waits.
-                with _next_file(_file).open("ab") as following:
-                    _lock(following, name, until)
-                    shared = stack.enter_context(_file.open("ab"))
-                    _lock(shared, name, until)
+                with _name_next_file(_file).open("ab") as next_lock:
+                    _acquire_lock(next_lock, name, deadline)
+                    lock = stack.enter_context(_file.open("ab"))
+                    _acquire_lock(lock, name, deadline)
         yield
 
 
 @contextmanager
-def _waiting_as(sender: object, name: str) -> Iterator[None]:
-    """Count a picture of a sender while it waits; raises `PicturesBusyError` for too many."""
+def _count_waiting(sender: object, name: str) -> Iterator[None]:
+    """Count an image of a sender while it waits; raises `PicturesBusyError` above the limit."""
     if sender is None:
         yield
         return
@@ -126,20 +126,21 @@ def _waiting_as(sender: object, name: str) -> Iterator[None]:
                 del _waiting[sender]
 
 
-def _next_file(file: Path) -> Path:
+def _name_next_file(file: Path) -> Path:
+    """Return the path of the second lock file, which the next process in the queue holds."""
     return file.with_name(f"{file.name}.next")
 
 
-def _lock(file: IO[bytes], name: str, until: float) -> None:
-    """Wait for the lock of a file; raises `PicturesBusyError` at that time."""
-    while not _is_locked(file):
-        if time.monotonic() > until:
+def _acquire_lock(file: IO[bytes], name: str, deadline: float) -> None:
+    """Wait for the lock of a file; raises `PicturesBusyError` at the deadline."""
+    while not _try_lock(file):
+        if time.monotonic() > deadline:
             raise PicturesBusyError.from_code(name, "pictures_busy")
         time.sleep(LOOK_EVERY)
 
 
-def _is_locked(file: Any) -> bool:
-    """Lock a file of which the kernel lets go with the process; False while another one has it."""
+def _try_lock(file: Any) -> bool:
+    """Lock a file until this process closes it or ends; False while another process holds it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -148,7 +149,7 @@ def _is_locked(file: Any) -> bool:
 
 
 def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
-    """Return the picture, upright, without what is no picture, its longest side at most 1600.
+    """Return an image encoded anew: upright, without metadata, at most 1600 pixels on a side.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (whatever its name
     says), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
@@ -167,39 +168,41 @@ def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage
     except UnidentifiedImageError:
         raise InputError.from_code(name, "no_picture", kinds=KINDS) from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
-        raise _too_many_pixels(name) from None
+        raise _build_size_error(name) from None
     except Exception as error:  # a damaged header, in any of the ways of three formats
-        raise _damaged(name) from error
-    with opened, _own_turn(name, sender):
+        raise _build_damage_error(name) from error
+    with opened, _wait_for_turn(name, sender):
         kind = "JPEG" if opened.format == "MPO" else str(opened.format)  # a telephone's JPEG
         if opened.width * opened.height > MOST_PIXELS:
-            raise _too_many_pixels(name)
+            raise _build_size_error(name)
         if kind != "JPEG" and getattr(opened, "n_frames", 1) > 1:
             raise InputError.from_code(name, "moving_picture")
         try:
             # A large JPEG is decoded at a half, a quarter or an eighth, no smaller than it is kept.
-            part = min(1.0, LONGEST_SIDE / max(opened.size))
-            opened.draft(None, (round(opened.width * part), round(opened.height * part)))
+            scale = min(1.0, LONGEST_SIDE / max(opened.size))
+            opened.draft(None, (round(opened.width * scale), round(opened.height * scale)))
             opened.load()
-            see_through = opened.has_transparency_data and kind != "JPEG"
+            has_transparency = opened.has_transparency_data and kind != "JPEG"
             # Made smaller before it is turned: a copy of the whole takes as much memory again.
-            mode = "RGBA" if see_through else "RGB"
-            picture = opened if opened.mode == mode else opened.convert(mode)
-            picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-            picture = ImageOps.exif_transpose(picture)
-            # A new picture of the same pixels: what else the file said does not come along.
-            bare = Image.new(picture.mode, picture.size)
-            bare.paste(picture)
+            mode = "RGBA" if has_transparency else "RGB"
+            image = opened if opened.mode == mode else opened.convert(mode)
+            image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            image = ImageOps.exif_transpose(image)
+            # A new image of the same pixels: metadata and further content are not copied.
+            bare = Image.new(image.mode, image.size)
+            bare.paste(image)
             written = io.BytesIO()
             bare.save(written, kind, **WRITTEN[kind])
         except Exception as error:  # as many kinds as there are ways to break a picture
-            raise _damaged(name) from error
+            raise _build_damage_error(name) from error
     return CheckedImage(written.getvalue(), MEDIA_TYPES[kind], *bare.size)
 
 
-def _too_many_pixels(name: str) -> InputError:
+def _build_size_error(name: str) -> InputError:
+    """Return the error for an image of more than 40 million pixels."""
     return InputError.from_code(name, "picture_too_large", most=MOST_PIXELS // 1_000_000)
 
 
-def _damaged(name: str) -> InputError:
+def _build_damage_error(name: str) -> InputError:
+    """Return the error for an image that cannot be decoded."""
     return InputError.from_code(name, "picture_damaged")

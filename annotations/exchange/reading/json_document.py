@@ -1,9 +1,9 @@
 """A file that is one JSON value, read strictly: every mistake has its line and column.
 
-The standard library's reader neither says where in the file an object stands, which messages
-about its content need, nor goes on after a missing comma, which is the mistake of people who write
-JSON by hand. So it reads what is sound, with the lines of the objects found beforehand; our own
-reader, which takes twenty times as long, looks at the rest, up to a number of tokens.
+The standard library's parser does not report the line of an object, which messages about its
+content need, and stops at a missing comma, the usual mistake in JSON written by hand. So it parses
+sound files, with the lines of the objects found beforehand; the parser of this module, which takes
+twenty times as long, parses the others, up to a number of tokens.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.problems import InputError, Problem
-from annotations.exchange.reading.bounded_process import Bounds, lines_of
+from annotations.exchange.reading.bounded_process import Bounds, read_lines
 from annotations.exchange.reading.decoding import TextFile, open_text
-from annotations.exchange.reading.json_outline import Outline, outline_of, unwritable_line
+from annotations.exchange.reading.json_outline import Outline, find_outline, find_unwritable_line
 from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Readable, Source, source_of
 
@@ -43,7 +43,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class Located(dict[str, Any]):
-    """An object of the document; `line` is where it begins, from 1."""
+    """An object of the document, as a dict; `line` is where it begins, from 1."""
 
     __slots__ = ("line",)
 
@@ -54,7 +54,7 @@ class Located(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class MissingComma:
-    """A place where two values stand beside each other.
+    """A missing comma between two values.
 
     `line` and `column`, from 1, are where the second one begins; the comma belongs behind the
     first, at `after_line` and `after_column`.
@@ -68,13 +68,13 @@ class MissingComma:
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """What a file says.
+    """The value of a JSON file, with the commas that were added to it.
 
     Attributes
     ----------
-    value : objects as `Located`, lists, texts, numbers, true, false and None.
+    value : objects as dicts with a line, lists, texts, numbers, true, false and None.
     repairs : the commas that were added.
-    text : the file with these commas, for whoever wants it mended.
+    text : the file with these commas.
     warnings : sentences, such as on its encoding.
     """
 
@@ -87,152 +87,160 @@ class JsonDocument:
 
 
 def read_json(
-    given: Readable, *, repair: bool = False, has_repair: bool = False, most: int | None = None
+    file: Readable, *, repair: bool = False, has_repair: bool = False, most: int | None = None
 ) -> JsonDocument:
     """Read a file that is one JSON value; a large one is checked in a process of its own first.
 
     Parameters
     ----------
-    repair : add missing commas, and tell each in `JsonDocument.repairs`.
-    has_repair : whether the command line has an option for `repair`, which a message then names.
+    repair : add missing commas, and list them in `JsonDocument.repairs`.
+    has_repair : whether the caller has an option for `repair`, which a message then names.
     most : values that it may hold, `MOST_VALUES` if it is None.
 
     Raises
     ------
     InputError
         It is no JSON: the first mistake with its line and column, or every missing comma; a key
-        stands twice in one object, values are nested more than 100 deep, there are more than
+        occurs twice in one object, values are nested more than 100 deep, there are more than
         `most` of them, and whatever `open_text` refuses.
     """
-    origin, most = source_of(given), MOST_VALUES if most is None else most
+    origin, most = source_of(file), MOST_VALUES if most is None else most
     if repair or origin.stamp()[0] <= READ_HERE:
         return read_json_here(origin, most, repair=repair, has_repair=has_repair)
     module = f"{__package__}.json_check"
     arguments = [origin.name, has_repair, most]
+    # The process has refused too many or too deep values, so the text can be parsed here now.
     (lines,) = values_elsewhere(origin, module, arguments)
-    source, text = _text_of(origin)
-    value = _decoded(source.name, text, lines)
+    source, text = _read_text(origin)
+    value = _decode(source.name, text, lines)
     return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
 
 
 def values_elsewhere(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[Any]:
-    """Yield the values of JSON that a module prints, as `lines_elsewhere` does its lines."""
+    """Yield the JSON values that a module prints about a file, run in a process with bounds."""
     return map(json.loads, lines_elsewhere(source, module, arguments))
 
 
 def lines_elsewhere(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[bytes]:
-    """Yield the lines that a module prints of a file in a process with bounds.
+    """Yield the lines that a module prints about a file, run in a process with bounds.
 
     Raises `InputError` for a file that takes more than the bounds.
     """
     with source.open() as handle:
         size = handle.seek(0, 2)
+        # Seconds and bytes grow with the file, so that a large sound file is read to its end.
         bounds = Bounds(20 + size // 50_000, (2 << 30) + 20 * size)
         try:
-            yield from lines_of(handle, source.name, module, arguments, bounds)
+            yield from read_lines(handle, source.name, module, arguments, bounds)
         except (TooMuchError, ValueError) as error:
             raise InputError.from_code(source.name, "json_too_large", error=str(error)) from error
 
 
-def json_outline(given: Readable, most: int, *, has_repair: bool) -> list[int]:
+def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[int]:
     """Return the lines of the objects of a file, in the order in which they end.
 
     Raises `InputError` as `read_json` does.
     """
-    text = read_json_here(given, most, has_repair=has_repair).text
-    return outline_of(text, most, DEEPEST).lines
+    text = read_json_here(file, most, has_repair=has_repair).text
+    return find_outline(text, most, DEEPEST).lines
 
 
-def _text_of(given: Readable) -> tuple[TextFile, str]:
-    source = open_text(given)
+def _read_text(file: Readable) -> tuple[TextFile, str]:
+    """Return a file opened as text, and its whole text, each line end as one line feed."""
+    source = open_text(file)
     return source, "".join(source.lines("")).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_here(
-    given: Readable, most: int, *, repair: bool = False, has_repair: bool = False
+    file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
-    """Read a file in this process, as `read_json` does."""
-    source, text = _text_of(given)
-    outline = outline_of(text, most, DEEPEST)
+    """Read a JSON file in this process; see `read_json`."""
+    source, text = _read_text(file)
+    outline = find_outline(text, most, DEEPEST)
     if outline.n_values > most:
         raise InputError.from_code(
             source.name, "json_too_many_values", n=outline.n_values, most=most
         )
     try:
         _refuse_unreadable(source.name, text, outline)
-        value = _decoded(source.name, text, outline.lines)
+        value = _decode(source.name, text, outline.lines)
     except InputError as error:
-        first = error
+        first_error = error
     else:
         return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
-    reading = _Reading(source.name, text, None if repair else MOST_TOKENS)
+    parser = _JsonParser(source.name, text, None if repair else MOST_TOKENS)
     try:
-        value = reading.document()
+        value = parser.parse_document()
     except _TooManyTokensError:
-        raise first from None
-    if reading.missing and not repair:
+        raise first_error from None
+    if parser.missing and not repair:
         problems = [
             Problem.from_code(
                 source.name,
-                one.line,
-                one.column,
+                comma.line,
+                comma.column,
                 "json_comma_missing",
-                after_line=one.after_line,
-                after_column=one.after_column,
+                after_line=comma.after_line,
+                after_column=comma.after_column,
                 has_repair=has_repair,
             )
-            for one in reading.missing
+            for comma in parser.missing
         ]
         raise InputError(problems)
     return JsonDocument(
         source.name,
         source.sha256,
         value,
-        tuple(reading.missing),
-        reading.mended(),
+        tuple(parser.missing),
+        parser.add_commas(),
         source.warnings,
     )
 
 
 def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
+    """Raise `InputError` for a text nested too deeply, or with an escape that is no character."""
     if outline.deep:
         raise InputError.from_code(name, "json_too_deep", line=outline.deep)
-    if line := unwritable_line(text):
+    if line := find_unwritable_line(text):
         raise InputError.from_code(name, "json_text_unwritable", line=line)
 
 
-def _decoded(name: str, text: str, object_lines: Sequence[int]) -> Any:
-    """Return the value of a sound text; raises `InputError` with what is found first of any other.
+def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
+    """Return the value of a sound text; raises `InputError` with the first fault of any other.
 
-    The lines are exact, the columns left out where the standard library does not say them.
+    Lines are exact; the column is left out where the standard library does not report it.
     """
     lines = iter(object_lines)
 
-    def located(pairs: list[tuple[str, Any]]) -> Located:
-        found = Located(pairs, line=next(lines))
-        if len(found) < len(pairs):
+    def build_object(pairs: list[tuple[str, Any]]) -> Located:
+        """Return an object with its line; raises `InputError` for a key that occurs twice."""
+        value = Located(pairs, line=next(lines))
+        if len(value) < len(pairs):
             key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-            raise InputError.from_code(name, "json_key_twice", line=found.line, key=key)
-        return found
+            raise InputError.from_code(name, "json_key_twice", line=value.line, key=key)
+        return value
 
-    def constant(word: str) -> Any:
+    def refuse_constant(word: str) -> Any:
+        """Raise ValueError for NaN, Infinity and -Infinity, which JSON does not have."""
         raise ValueError(f"{word} is no JSON value")
 
     try:
-        return json.loads(text, object_pairs_hook=located, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=build_object, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
-        place = {"line": error.lineno, "column": error.colno}
-        raise InputError.from_code(name, "object_line_invalid", error=error.msg, **place) from error
+        position = {"line": error.lineno, "column": error.colno}
+        raise InputError.from_code(
+            name, "object_line_invalid", error=error.msg, **position
+        ) from error
     except (ValueError, StopIteration, RecursionError) as error:
         raise InputError.from_code(name, "object_line_invalid", error=str(error)) from error
 
 
 class _TooManyTokensError(Exception):
-    """The mistakes of the text are beyond what is looked at one by one."""
+    """The text has more tokens than are parsed one by one."""
 
 
-class _Reading:
-    """The way through one text, of at most so many tokens."""
+class _JsonParser:
+    """A parser of one text that continues after missing commas, for at most `most` tokens."""
 
     def __init__(self, name: str, text: str, most: int | None = None) -> None:
         self.name, self.text = name, text
@@ -243,14 +251,15 @@ class _Reading:
         self._end_of_last = 0
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
-    def document(self) -> Any:
-        value = self._value(0)
-        self._skip()
+    def parse_document(self) -> Any:
+        """Return the value of the whole text; raises `InputError` at the first other fault."""
+        value = self._parse_value(0)
+        self._skip_blanks()
         if self._at < len(self.text):
-            raise self._error("json_goes_on")
+            raise self._build_error("json_goes_on")
         return value
 
-    def mended(self) -> str:
+    def add_commas(self) -> str:
         """Return the text with the missing commas."""
         parts, before = [], 0
         for comma in self._commas:
@@ -258,121 +267,131 @@ class _Reading:
             before = comma
         return "".join([*parts, self.text[before:]])
 
-    def _value(self, depth: int) -> Any:
+    def _parse_value(self, depth: int) -> Any:
+        """Return the value that begins at the next token."""
         if depth > DEEPEST:
-            raise self._error("json_too_deep")
-        kind, token = self._token("a value")
+            raise self._build_error("json_too_deep")
+        kind, token = self._take_token("a value")
         if kind == "string":
-            return self._string(token)
+            return self._parse_string(token)
         if kind == "number":
-            return self._number(token)
+            return self._parse_number(token)
         if kind == "word":
             return _WORDS[token]
         if token in _OPENINGS:
-            return self._object(depth) if token == _OPENINGS[0] else self._list(depth)
+            return self._parse_object(depth) if token == _OPENINGS[0] else self._parse_list(depth)
+        # Back to the mark, so that the message has its column.
         self._at = self._end_of_last - 1
-        raise self._error("json_expected", wanted="a value", found=token)
+        raise self._build_error("json_expected", wanted="a value", found=token)
 
-    def _object(self, depth: int) -> Located:
-        found = Located(line=self._place(self._end_of_last - 1)[0])
-        while self._goes_on("}", first=not found):
-            start = self._next()
-            kind, token = self._token("a key in quotes")
+    def _parse_object(self, depth: int) -> Located:
+        """Return the object whose opening brace was the last token."""
+        members = Located(line=self._locate(self._end_of_last - 1)[0])
+        while self._has_more("}", first=not members):
+            start = self._find_next()
+            kind, token = self._take_token("a key in quotes")
             if kind != "string":
                 self._at = start
-                raise self._error("json_key_expected", found=token[:20])
-            key = self._string(token)
-            if key in found:
+                raise self._build_error("json_key_expected", found=token[:20])
+            key = self._parse_string(token)
+            if key in members:
                 self._at = start
-                raise self._error("json_key_twice", key=key)
-            colon = self._next()
-            if self._token("a colon")[1] != ":":
+                raise self._build_error("json_key_twice", key=key)
+            colon = self._find_next()
+            if self._take_token("a colon")[1] != ":":
                 self._at = colon
-                raise self._error("json_colon_missing", key=key)
-            found[key] = self._value(depth + 1)
-        return found
+                raise self._build_error("json_colon_missing", key=key)
+            members[key] = self._parse_value(depth + 1)
+        return members
 
-    def _list(self, depth: int) -> list[Any]:
-        found: list[Any] = []
-        while self._goes_on("]", first=not found):
-            found.append(self._value(depth + 1))
-        return found
+    def _parse_list(self, depth: int) -> list[Any]:
+        """Return the list whose opening bracket was the last token."""
+        values: list[Any] = []
+        while self._has_more("]", first=not values):
+            values.append(self._parse_value(depth + 1))
+        return values
 
-    def _goes_on(self, end: str, first: bool) -> bool:
-        """Whether another member follows; takes the comma before it, or notes that it is missing.
+    def _has_more(self, end: str, first: bool) -> bool:
+        """Return whether another member follows; take the comma before it, or note its lack.
 
-        After it the next token is that member, or the closing mark is behind us.
+        The next token is then that member; at the end, the closing bracket has been taken.
         """
-        start = self._next()
+        start = self._find_next()
         mark = self.text[start : start + 1]
         if mark == end:
-            self._token("the end")
+            self._take_token("the end")
             return False
         if first:
             return True
         if mark == ",":
-            self._token("a comma")
-            if self.text[self._next() : self._at + 1] == end:
-                raise self._error("json_value_missing", end=end)
+            self._take_token("a comma")
+            if self.text[self._find_next() : self._at + 1] == end:
+                raise self._build_error("json_value_missing", end=end)
             return True
         if mark and mark in "]}:":
-            raise self._error("json_expected", wanted=f"a comma or {end}", found=mark)
-        after, here = self._place(self._end_of_last - 1), self._place(start)
+            raise self._build_error("json_expected", wanted=f"a comma or {end}", found=mark)
+        after, here = self._locate(self._end_of_last - 1), self._locate(start)
+        # A comma is missing only before a value; any other fault is reported with the next token.
         if _TOKEN.match(self.text, start):
             self.missing.append(MissingComma(*here, *after))
             self._commas.append(self._end_of_last)
         return True
 
-    def _next(self) -> int:
+    def _find_next(self) -> int:
         """Return where the next token begins."""
-        self._skip()
+        self._skip_blanks()
         return self._at
 
-    def _skip(self) -> None:
+    def _skip_blanks(self) -> None:
+        """Move behind blanks and line ends."""
         blank = _BLANK.match(self.text, self._at)
         assert blank is not None
         self._at = blank.end()
 
-    def _token(self, wanted: str) -> tuple[str, str]:
+    def _take_token(self, wanted: str) -> tuple[str, str]:
+        """Return the kind and the text of the next token, and move behind it."""
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
                 raise _TooManyTokensError
-        start = self._next()
-        found = _TOKEN.match(self.text, start)
-        if found is None:
+        start = self._find_next()
+        match = _TOKEN.match(self.text, start)
+        if match is None:
             if start == len(self.text):
-                raise self._error("json_ends", wanted=wanted)
+                raise self._build_error("json_ends", wanted=wanted)
             if self.text[start] == '"':
-                raise self._error("json_text_open")
-            raise self._error("json_expected", wanted=wanted, found=self.text[start])
-        self._at = self._end_of_last = found.end()
-        assert found.lastgroup is not None
-        return found.lastgroup, found[0]
+                raise self._build_error("json_text_open")
+            raise self._build_error("json_expected", wanted=wanted, found=self.text[start])
+        self._at = self._end_of_last = match.end()
+        assert match.lastgroup is not None
+        return match.lastgroup, match[0]
 
-    def _number(self, token: str) -> int | float:
+    def _parse_number(self, token: str) -> int | float:
+        """Return the value of a number token; raises `InputError` for too many digits."""
         try:
             return float(token) if re.search("[.eE]", token) else int(token)
         except ValueError as error:  # Python refuses whole numbers of more than 4,300 digits
             self._at = self._end_of_last - len(token)
-            raise self._error("object_too_deep") from error
+            raise self._build_error("object_too_deep") from error
 
-    def _string(self, token: str) -> str:
+    def _parse_string(self, token: str) -> str:
+        """Return the text of a string token; raises `InputError` for an invalid escape."""
         try:
             text: str = json.loads(token)
         except json.JSONDecodeError as error:
             self._at = self._end_of_last - len(token) + error.pos
-            raise self._error("json_escape", error=error.msg) from error
+            raise self._build_error("json_escape", error=error.msg) from error
         if _HALF.search(text):
             self._at = self._end_of_last - len(token)
-            raise self._error("json_text_unwritable")
+            raise self._build_error("json_text_unwritable")
         return text
 
-    def _place(self, at: int) -> tuple[int, int]:
+    def _locate(self, at: int) -> tuple[int, int]:
         """Return the line and column of a character, from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
-    def _error(self, code: str, **values: Any) -> InputError:
-        line, column = self._place(self._at)
+    def _build_error(self, code: str, **values: Any) -> InputError:
+        """Return the error of a code at the current line and column."""
+        line, column = self._locate(self._at)
         return InputError.from_code(self.name, code, line=line, column=column, **values)

@@ -1,7 +1,7 @@
-"""The outline of a JSON text: how many values it holds, how deep, where its objects begin.
+"""Find how many values a JSON text holds, how deep they are nested, where its objects begin.
 
-Found by regular expressions alone, without a step of Python for each value, so that a text of very
-many small values is refused by their number before anything is made of them.
+Regular expressions alone find this, without a step of Python for each value, so that a text with
+too many small values is refused before any of them is built.
 """
 
 from __future__ import annotations
@@ -9,21 +9,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# One that is not closed goes to the end: else each quote in it would be tried as a beginning.
+# An open string extends to the end of the text: otherwise each quote in it would be tried as a
+# beginning, in quadratic time.
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _MARK = re.compile(r"[\[\]{}\n]")
-# An escaped backslash, and a whole pair of surrogates: what is left of such escapes is no text.
+# Escaped backslashes and whole surrogate pairs are removed first; an escape that remains is bad.
 _WHOLE = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _UNWRITABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a JSON text holds, of a text that may be no JSON.
+    """Size, depth and object lines of a text that may be no JSON.
 
     Attributes
     ----------
-    n_values : at most so many values; keys of objects are not counted.
+    n_values : an upper limit of the number of values; keys of objects are not counted.
     lines : the lines where objects begin, from 1, in the order in which the objects end.
     deep : the line where brackets are nested more than `deepest` deep, 0 if nowhere.
     """
@@ -33,35 +34,35 @@ class Outline:
     deep: int
 
 
-def outline_of(text: str, most: int, deepest: int) -> Outline:
-    """Return the outline of a text; without lines where it holds more than `most` values."""
+def find_outline(text: str, most: int, deepest: int) -> Outline:
+    """Return the outline of a text; without lines if it has more than `most` values."""
     bare = _STRING.sub('""', text)
     # Each value but the first of a list or object follows a comma.
     n_values = 1 + bare.count(",") + bare.count("[") + bare.count("{")
     if n_values > most:
         return Outline(n_values, [], 0)
     lines: list[int] = []
-    begun: list[int] = []
-    line, depth, deep = 1, 0, 0
-    for found in _MARK.finditer(bare):
-        mark = found[0]
+    open_lines: list[int] = []
+    line, depth, too_deep_line = 1, 0, 0
+    for match in _MARK.finditer(bare):
+        mark = match[0]
         if mark == "\n":
             line += 1
         elif mark in "[{":
             depth += 1
-            if depth > deepest and not deep:
-                deep = line
+            if depth > deepest and not too_deep_line:
+                too_deep_line = line
             if mark == "{":
-                begun.append(line)
+                open_lines.append(line)
         else:
             depth -= 1
-            if mark == "}" and begun:
-                lines.append(begun.pop())
-    return Outline(n_values, lines, deep)
+            if mark == "}" and open_lines:
+                lines.append(open_lines.pop())
+    return Outline(n_values, lines, too_deep_line)
 
 
-def unwritable_line(text: str) -> int:
-    r"""Return the line of the first escape of NUL or of half a surrogate pair, 0 without one."""
+def find_unwritable_line(text: str) -> int:
+    """Return the line of the first escape of NUL or half a surrogate pair; 0 if there is none."""
     if "\\u" not in text:
         return 0
     left = _WHOLE.sub("", text)

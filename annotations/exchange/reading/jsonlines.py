@@ -1,4 +1,4 @@
-"""Rows of JSON Lines files: one object a line."""
+"""Read the rows of JSON Lines files: one object a line."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from annotations.exchange.defusing import MARK as DEFUSED
 from annotations.exchange.header import Column, Row, lay_out
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.decoding import TextFile, empty_file
+from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
 
 ONE_OBJECT = frozenset({"line_invalid", "line_too_deep", "line_no_object"})
 """The codes of lines that are no object; their remedy shows one."""
 MOST_KEYS = 1_000
-"""Keys that nobody asked for, in all lines together."""
+"""Most further keys, beside the wanted ones, in all lines together."""
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
-    """Which keys of an object are wanted, and where the others go among those kept aside."""
+class _KeyLayout:
+    """Which keys of an object are wanted cells, and the positions of the others."""
 
     wanted: tuple[str | None, ...]
     others: tuple[tuple[int, str], ...]
@@ -31,39 +31,41 @@ class _Shape:
 
 
 class TooManyKeysError(InputError):
-    """No line after it is worth reading."""
+    """The lines have more than 1,000 further keys; reading stops."""
 
 
 class _UnusableError(ValueError):
-    """What json would accept and we do not: the code and its values."""
+    """Valid for the json module but not for these files: a message code and its values."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(PROBLEM_MESSAGES[code].texts(values)[0])
         self.code, self.values = code, values
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of key and value pairs; raises for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
-        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _UnusableError("line_key_twice", key=twice)
+        repeated_key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise _UnusableError("line_key_twice", key=repeated_key)
     return value
 
 
-def _constant(name: str) -> str:
+def _refuse_constant(name: str) -> str:
+    """Raise for NaN, Infinity and -Infinity, which JSON does not have."""
     raise _UnusableError("line_no_value", value=name)
 
 
-# Numbers stay as typed: 007.50 is an id to somebody, and 1e400 is no infinity.
+# Numbers stay as typed: 007.50 may be an id, and 1e400 must not become infinity.
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_constant
+    object_pairs_hook=_build_object, parse_int=str, parse_float=str, parse_constant=_refuse_constant
 )
 
 
 def strictly_parsed(text: str) -> object:
-    """The value of a JSON text, read as the lines of a file are; ValueError says what is wrong.
+    """Return the value of a JSON text, parsed like a line of a file.
 
-    (RecursionError where it is nested too deeply.)
+    Raises ValueError with the fault; RecursionError where the text is nested too deeply.
     """
     return _DECODER.decode(text)
 
@@ -75,28 +77,31 @@ def read_jsonlines(
     kept_aside: list[str],
     marks: set[str],
 ) -> Iterator[Row]:
-    r"""The data rows of a JSON Lines file, with their lines.
+    r"""Yield the data rows of a JSON Lines file, with their lines.
 
     Lines end at \n only; blank ones are skipped. Keys may come in any order and differ from line
-    to line, but those that nobody asked for are 1,000 at most. null is an empty cell, a number
+    to line, but at most 1,000 of them are not wanted. null is an empty cell, a number
     stays as typed. Lines that are no object, lack a required key, or hold true, false, a list or an
     object in a wanted column, or anything that is no text (NUL, half a surrogate pair), are noted
     in `problems` and left out. Raises `InputError` for a file without an object, for a first one
     that lacks a required key, and for too many keys.
     """
-    shapes: dict[tuple[str, ...], _Shape] = {}
+    # Most lines have the same keys in the same order: their layout is computed once.
+    shapes: dict[tuple[str, ...], _KeyLayout] = {}
     number = 0
     for number, line in enumerate(source.lines("\n"), 1):
         if line.isspace():
             continue
-        record = _parsed(line, number, problems)
+        record = _parse_line(line, number, problems)
         if record is None:
             continue
         keys = tuple(record)
         shape = shapes.get(keys)
         if shape is None:
             try:
-                shape = shapes[keys] = _shape(keys, columns, source.name, number, kept_aside, marks)
+                shape = shapes[keys] = _lay_out_keys(
+                    keys, columns, source.name, number, kept_aside, marks
+                )
             except TooManyKeysError:
                 raise
             except InputError as error:
@@ -104,17 +109,19 @@ def read_jsonlines(
                 if not shapes:
                     problems.raise_if_any()
                 continue
+        # The decoded file has no NUL and no half surrogate pair: only an escape can make one.
         if "\\u" in line and not _is_writable(record, number, problems):
             continue
-        cells = _wanted_cells(record, shape, columns, number, problems)
+        cells = _pick_wanted(record, shape, columns, number, problems)
         if cells is not None:
-            yield number, cells, _other_cells(record, shape)
+            yield number, cells, _pick_others(record, shape)
     if not shapes:
         problems.raise_if_any()
-        raise empty_file(source.name)
+        raise build_empty_file_error(source.name)
 
 
-def _parsed(line: str, number: int, problems: Problems) -> dict[str, object] | None:
+def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object] | None:
+    """Return the object of a line; None, with the problem noted, for a bad line."""
     try:
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
@@ -130,17 +137,18 @@ def _parsed(line: str, number: int, problems: Problems) -> dict[str, object] | N
     return None
 
 
-def _shape(
+def _lay_out_keys(
     keys: tuple[str, ...],
     columns: Sequence[Column],
     file: str,
     line: int,
     kept_aside: list[str],
     marks: set[str],
-) -> _Shape:
+) -> _KeyLayout:
+    """Return the layout of the keys of a line; new further keys are added to `kept_aside`."""
     if not all(_UNWRITABLE.search(key) is None for key in keys):
         raise InputError.from_code(file, "json_key_unwritable", line=line)
-    # JSON needs no defusing: a mark of it, if somebody copied one here, changes nothing.
+    # JSON needs no defusing: a key that marks defused cells, copied from a table, is ignored.
     layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
     keys = tuple(key for key in keys if key != DEFUSED)
     marks.update(layout.marks)
@@ -154,16 +162,17 @@ def _shape(
         others.append((kept_aside.index(name), keys[position]))
     width = max((i for i, _ in others), default=-1) + 1
     wanted = tuple(None if i is None else keys[i] for i in layout.wanted)
-    return _Shape(wanted, tuple(others), width)
+    return _KeyLayout(wanted, tuple(others), width)
 
 
-def _wanted_cells(
+def _pick_wanted(
     record: dict[str, object],
-    shape: _Shape,
+    shape: _KeyLayout,
     columns: Sequence[Column],
     line: int,
     problems: Problems,
 ) -> tuple[str, ...] | None:
+    """Return the wanted cells as text; None, with the problem noted, for a cell that is no text."""
     cells = []
     for key, column in zip(shape.wanted, columns, strict=True):
         value = "" if key is None else record[key]
@@ -179,7 +188,8 @@ def _wanted_cells(
     return tuple(cells)
 
 
-def _other_cells(record: dict[str, object], shape: _Shape) -> tuple[str, ...]:
+def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
+    """Return the further cells as text, lists and objects as JSON."""
     cells = [""] * shape.width
     for position, key in shape.others:
         value = record[key]
@@ -191,27 +201,27 @@ def _other_cells(record: dict[str, object], shape: _Shape) -> tuple[str, ...]:
 
 
 def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
-    """Return whether no value of a line, wanted or not, holds what cannot be stored; note each."""
+    """Return whether all values of a line can be stored as text; each fault is noted."""
     sound = True
     for key, value in record.items():
-        text = value if isinstance(value, str) else "".join(_texts(value))
-        found = _UNWRITABLE.search(text)
-        if found is not None:
+        text = value if isinstance(value, str) else "".join(_iterate_texts(value))
+        match = _UNWRITABLE.search(text)
+        if match is not None:
             sound = False
-            code = f"\\u{ord(found.group()):04x}"
+            code = f"\\u{ord(match.group()):04x}"
             what = "a NUL character" if code == "\\u0000" else f"half a surrogate pair ({code})"
             problems.add_code(line, key, "cell_unwritable", what=what)
     return sound
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text in a JSON value, keys too, parted by a blank."""
+def _iterate_texts(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value, keys too, each followed by a blank."""
     if isinstance(value, str):
         yield f"{value} "
     elif isinstance(value, list):
         for one in value:
-            yield from _texts(one)
+            yield from _iterate_texts(one)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _texts(key)
-            yield from _texts(one)
+            yield from _iterate_texts(key)
+            yield from _iterate_texts(one)

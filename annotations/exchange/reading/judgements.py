@@ -1,4 +1,4 @@
-"""What judges said of sets of replies: how alike they are, 0 to 5."""
+"""Read judges' scores of how alike the replies to one item are, 0 to 5."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class GivenJudgement:
-    """A judgement as a file has it.
+    """One judgement of a file.
 
     Attributes
     ----------
@@ -60,11 +60,12 @@ class JudgementFile:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_judgements(given: Readable) -> JudgementFile:
-    """Read a table: item, and perhaps system ("model"), language, judge ("judge") and repeat.
+def read_judgements(file: Readable) -> JudgementFile:
+    """Read a table: item, and optionally system ("model"), language, judge ("judge") and repeat.
 
-    A score stands in the column score, or in the judge's own words in judge_reply. A row with
-    neither, or with a number beyond 0 to 5, is a judgement without a score, and is told as one.
+    The column score has the score, or judge_reply the judge's own words. A row with neither, or
+    with a number outside 0 to 5, is a judgement without a score.
+
 
     Raises
     ------
@@ -72,18 +73,18 @@ def read_judgements(given: Readable) -> JudgementFile:
         Every row without an item, or with a score that is no number; a file without any score
         or judge's reply.
     """
-    name = source_of(given).name
+    name = source_of(file).name
     problems = Problems(name)
-    table = open_table(given, COLUMNS, problems)
-    found: list[GivenJudgement] = []
+    table = open_table(file, COLUMNS, problems)
+    judgements: list[GivenJudgement] = []
     for line, cells, _ in table.rows:
         item, system, language, judge, repeat, raw, reply = cells
-        before = problems.total
+        n_problems = problems.total
         if not clean_id(item):
             problems.add_code(line, "item", "row_name_missing", name="item")
-        score, reason = _score(problems, line, raw)
-        if problems.total == before:
-            found.append(
+        score, reason = _parse_score(problems, line, raw)
+        if problems.total == n_problems:
+            judgements.append(
                 GivenJudgement(
                     line,
                     clean_id(item),
@@ -96,15 +97,19 @@ def read_judgements(given: Readable) -> JudgementFile:
                     reason,
                 )
             )
-    if not found and not problems.total:
+    if not judgements and not problems.total:
         problems.add_code(None, None, "no_judgement")
     problems.raise_if_any()
-    if all(one.score is None and not (one.reason or one.reply.strip()) for one in found):
+    if all(
+        judgement.score is None and not (judgement.reason or judgement.reply.strip())
+        for judgement in judgements
+    ):
         raise InputError.from_code(name, "no_score")
-    return JudgementFile(table.name, table.sha256, tuple(found), list(table.warnings))
+    return JudgementFile(table.name, table.sha256, tuple(judgements), list(table.warnings))
 
 
-def _score(problems: Problems, line: int, raw: str) -> tuple[float | None, str | None]:
+def _parse_score(problems: Problems, line: int, raw: str) -> tuple[float | None, str | None]:
+    """Return the score of a cell, or None with the reason: beyond 0 to 5, or no number (noted)."""
     text = raw.strip()
     if not text:
         return None, None

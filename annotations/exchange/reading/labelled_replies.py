@@ -1,4 +1,4 @@
-"""Replies that somebody labelled: whether they say that a problem has no answer."""
+"""Read replies with a label: whether the reply says that a problem has no answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = (UNANSWERABLE, ANSWERABLE)
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """A reply and its label; `item` is the problem it belongs to, "" where that is not said."""
+    """One reply and its label; `item` is the problem's id, "" if the file has none."""
 
     line: int
     text: str
@@ -55,28 +55,28 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
     )
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
-    found: list[LabelledReply] = []
+    replies: list[LabelledReply] = []
     n_empty = 0
     for line, cells, _ in table.rows:
-        text, written, item = cells
-        label = cleaned(written).casefold()
+        text, raw_label, item = cells
+        label = cleaned(raw_label).casefold()
         if label not in LABELS:
             problems.add_code(
                 line,
                 "label",
                 "label_unknown",
-                label=cleaned(written)[:40] or "(none)",
+                label=cleaned(raw_label)[:40] or "(none)",
                 accepted=" and ".join(LABELS),
             )
         elif not text.strip():
             n_empty += 1
         else:
-            found.append(
+            replies.append(
                 LabelledReply(
                     line, read_reply(text).text or text, label == UNANSWERABLE, clean_id(item)
                 )
             )
-    if not problems.total and {one.unanswerable for one in found} != {True, False}:
+    if not problems.total and {reply.unanswerable for reply in replies} != {True, False}:
         problems.add_code(None, "label", "one_label_only")
     problems.raise_if_any()
-    return LabelledReplies(table.name, table.sha256, tuple(found), n_empty, tuple(table.warnings))
+    return LabelledReplies(table.name, table.sha256, tuple(replies), n_empty, tuple(table.warnings))

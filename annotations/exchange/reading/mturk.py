@@ -26,9 +26,9 @@ from annotations.exchange.reading.mturk_columns import (
     INPUT,
     MAY_LACK,
     AnswerColumn,
-    chosen,
+    choose_columns,
     columns_of,
-    fields_of,
+    read_fields,
     spelled,
 )
 from annotations.exchange.reading.source import Readable, source_of
@@ -60,13 +60,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 class QuestionTemplate(string.Template):
-    """A wording with places such as ${sentence}; a name in braces may hold spaces and points."""
+    """A wording with fields such as ${sentence}; a name in braces may hold spaces and points."""
 
     braceidpattern = "[^{}]+"
 
     @classmethod
     def parse(cls, text: str) -> QuestionTemplate:
-        """The template; raises ValueError, with a sentence for the user, if it is none."""
+        """Return the template; raises ValueError, with a sentence for the user, for a bad one."""
         template = cls(text)
         if not template.is_valid():
             raise ValueError(
@@ -89,12 +89,12 @@ class MturkQuestion:
 
 
 class MturkRows:
-    """The answers of a batch, as `AnswerRows` gives those of other files.
+    """The answers of a batch, one after the other, as `AnswerRows` yields those of other files.
 
     `answers` are globs of the Answer columns that are answers; the others stay with the assignment.
-    Without any, columns that echo an Input column or hold one value for each worker are none.
+    Without any, columns that echo an Input column or hold one value for each worker are no answers.
     `questions` (by their ids), `metadata` (Answer columns that are no answers) and `left_out`
-    (columns that nobody needs) are complete when the rows have been gone through; `n_rows` counts
+    (columns that are not read) are complete when the rows have been read; `n_rows` counts
     answers, that is assignments times Answer columns.
     Raises `InputError` at the first row if there is no Answer column, or the template or a glob
     names an unknown one.
@@ -118,15 +118,15 @@ class MturkRows:
 
     @property
     def left_out(self) -> list[str]:
-        """Columns that are neither answers nor inputs nor kept."""
+        """Return the names of the columns that are no answers, no inputs and not stored."""
         names = spelled(self.table.kept_aside)
         return [name for name in names if not name.startswith((ANSWER, INPUT))]
 
     @property
     def notes(self) -> list[str]:
-        """What to say of the batch once it has been read."""
+        """Return sentences on the number of answers and on columns that are no answers."""
         counts = f"{self.n_assignments} assignments x {self.n_fields} Answer columns"
-        said = [f"{counts} = {self.n_rows} answers"]
+        sentences = [f"{counts} = {self.n_rows} answers"]
         if self.metadata:
             listed = ", ".join(
                 ANSWER
@@ -134,27 +134,29 @@ class MturkRows:
                 + (f" ({column.reason})" if column.reason and not self._globs else "")
                 for column in self.metadata
             )
-            said.append(f"No answers, but kept with the assignments: {listed}")
+            sentences.append(f"No answers, but kept with the assignments: {listed}")
         if self.left_out:
-            said.append(f"Columns left out: {', '.join(self.left_out)}")
-        return said
+            sentences.append(f"Columns left out: {', '.join(self.left_out)}")
+        return sentences
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield each answer's record with a number of its own; bad assignments are noted."""
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
-            aside = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
+            further_cells = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
+            # The header is known only with the first row.
             if not self.n_assignments:
-                fields = self._fields()
+                fields = self._choose_fields()
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
-            given = fields_of(aside)
-            assignment = self._assignment(line, cells, aside, given)
+            form_fields = read_fields(further_cells)
+            assignment = self._read_assignment(line, cells, further_cells, form_fields)
             if assignment is None:
                 continue
             hit, worker, facts = assignment
-            for at, field in enumerate(fields):
-                text = given.get(field, "")
+            for position, field in enumerate(fields):
+                text = form_fields.get(field, "")
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add_code(
                         line, ANSWER + field, "assignment_answer_long", most=LONGEST_ANSWER
@@ -163,36 +165,37 @@ class MturkRows:
                 question = f"{hit}:{field}"
                 if question not in self.questions:
                     inputs = self._inputs[hit][1]
-                    wording = self._wording(inputs, field)
+                    wording = self._write_wording(inputs, field)
                     self.questions[question] = MturkQuestion(wording, inputs, line)
-                row = first + at
+                row = first + position
                 text = "" if is_blank(text) else text
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
 
-    def whole(self) -> tuple[list[str], Iterator[list[str]]]:
-        """Return the header in the site's own spelling, and the rows cell by cell, read anew."""
+    def read_whole(self) -> tuple[list[str], Iterator[list[str]]]:
+        """Return the header in Mechanical Turk's spelling, and all rows cell by cell, read anew."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
         return spelled(table.kept_aside), chain(first, rows)
 
-    def _fields(self) -> list[str]:
+    def _choose_fields(self) -> list[str]:
+        """Return the names of the answer fields; raises `InputError` for an unknown name."""
         names = spelled(self.table.kept_aside)
-        found = [name for name in names if name.startswith(ANSWER)]
-        if not found:
+        answer_columns = [name for name in names if name.startswith(ANSWER)]
+        if not answer_columns:
             raise InputError.from_code(
                 self.table.name, "answer_columns_missing", found=", ".join(names[:20]) or "none"
             )
-        if len(found) > len(set(found)):
+        if len(answer_columns) > len(set(answer_columns)):
             raise InputError.from_code(self.table.name, "answer_column_twice")
         columns = columns_of(self._path, COLUMNS)
-        fields = chosen(columns, self._globs, self.table.name)
+        fields = choose_columns(columns, self._globs, self.table.name)
         self.metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
         if self._template is not None:
-            asked = self._template.get_identifiers()
-            unknown = [name for name in asked if name not in known | {ANSWER_FIELD}]
+            placeholders = self._template.get_identifiers()
+            unknown = [name for name in placeholders if name not in known | {ANSWER_FIELD}]
             if unknown:
                 listed = ", ".join(f"${{{name}}}" for name in (*sorted(known), ANSWER_FIELD))
                 raise InputError.from_code(
@@ -200,22 +203,28 @@ class MturkRows:
                 )
         return fields
 
-    def _wording(self, inputs: dict[str, str], field: str) -> str:
+    def _write_wording(self, inputs: dict[str, str], field: str) -> str:
+        """Return a question's wording: by the template, the only Input cell, or all of them."""
         if self._template is not None:
             return self._template.safe_substitute({ANSWER_FIELD: field} | inputs).strip()
         if len(inputs) == 1:
             return next(iter(inputs.values())).strip()
         return "\n".join(f"{name}: {text}" for name, text in inputs.items() if text.strip())
 
-    def _assignment(
-        self, line: int, cells: Sequence[str], aside: dict[str, str], given: dict[str, str]
+    def _read_assignment(
+        self,
+        line: int,
+        cells: Sequence[str],
+        further_cells: dict[str, str],
+        form_fields: dict[str, str],
     ) -> tuple[str, str, AnswerFacts] | None:
-        before = self.problems.total
+        """Return the HIT, the worker and the facts of an assignment; None if a cell is bad."""
+        n_problems = self.problems.total
         hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
                 self.problems.add_code(line, name, "assignment_id_missing", name=name)
-        accepted, submitted = self._time(line, 2, cells), self._time(line, 3, cells)
+        accepted, submitted = self._parse_time(line, 2, cells), self._parse_time(line, 3, cells)
         note = partial(self.problems.add_code, line)
         seconds = seconds_of("WorkTimeInSeconds", cells[4], note)
         status = cells[6].strip()
@@ -229,16 +238,21 @@ class MturkRows:
         if accepted and submitted and submitted < accepted:
             note("SubmitTime", "assignment_times_reversed")
         inputs = {
-            name.removeprefix(INPUT): cell for name, cell in aside.items() if name.startswith(INPUT)
+            name.removeprefix(INPUT): cell
+            for name, cell in further_cells.items()
+            if name.startswith(INPUT)
         }
+        # All assignments of a HIT show the same inputs; other ones mean a damaged file.
         first_line, known = self._inputs.setdefault(hit, (line, inputs))
         if known != inputs:
             note("HITId", "assignment_inputs_differ", hit=hit, first_line=first_line)
-        if self.problems.total > before:
+        if self.problems.total > n_problems:
             return None
         names = (*OF_ASSIGNMENT, FEEDBACK)
-        kept = dict(zip(names, cells[5:], strict=True))
-        kept |= {ANSWER + column.name: given.get(column.name, "") for column in self.metadata}
+        stored = dict(zip(names, cells[5:], strict=True))
+        stored |= {
+            ANSWER + column.name: form_fields.get(column.name, "") for column in self.metadata
+        }
         return (
             hit,
             worker,
@@ -249,22 +263,23 @@ class MturkRows:
                 work_seconds=seconds,
                 session_started_at=accepted,
                 session_submitted_at=submitted,
-                extra={name: cell for name, cell in kept.items() if cell.strip()},
+                extra={name: cell for name, cell in stored.items() if cell.strip()},
             ),
         )
 
-    def _time(self, line: int, position: int, cells: Sequence[str]) -> datetime | None:
+    def _parse_time(self, line: int, position: int, cells: Sequence[str]) -> datetime | None:
+        """Return a time in UTC; None for an empty cell or, with the problem noted, a bad one."""
         cell = cells[position].strip()
         if not cell:
             return None
-        found = _TIME.fullmatch(cell)
+        match = _TIME.fullmatch(cell)
         try:
-            if found is None:
+            if match is None:
                 value = datetime.fromisoformat(cell)
                 if value.tzinfo is not None:
                     return value.astimezone(UTC)
             else:
-                month, day, clock, zone, year = found.groups()
+                month, day, clock, zone, year = match.groups()
                 value = datetime.fromisoformat(
                     f"{year}-{_MONTHS.index(month) + 1:02}-{int(day):02}T{clock}"
                 )
@@ -278,7 +293,7 @@ class MturkRows:
         return None
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Note that a worker did a HIT twice, with different answers."""
+        """Note that a worker did a HIT twice, with other answers or one of them rejected."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(
             record.line,
@@ -291,7 +306,7 @@ class MturkRows:
         )
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad or there was none."""
+        """Raise `InputError` if a row was bad or the file has no row."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")
         finish_ids(self._ids, self.problems, self.table)

@@ -1,7 +1,7 @@
-"""Which `Answer.` columns of a batch of Mechanical Turk are answers, and which say something else.
+"""Find which `Answer.` columns of a Mechanical Turk batch are answers.
 
-A form sends every field it has: what was answered, but also hidden fields that repeat an Input
-cell, the worker's age, a browser. A form of Crowd HTML elements sends all fields in one column,
+A form sends every field it has: the answers, but also hidden fields that repeat an Input cell, the
+worker's age, the browser. A form of Crowd HTML elements sends all fields in one column,
 `Answer.taskAnswers`, as JSON.
 """
 
@@ -31,12 +31,12 @@ TAKEN_BACK = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", *MAY_LACK
 SAMPLES = 3
 REPEATING = 2
 """Cells that must agree before a field counts as an echo, and workers with several assignments of
-whom each gave one value before it counts as theirs."""
+which each gave one value before the field counts as one value for each worker."""
 
 
 @dataclass(slots=True)
 class AnswerColumn:
-    """A field of the form, named without `Answer.`, and what was seen of it.
+    """A field of the form, named without `Answer.`, and what its cells have in common.
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
     it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
@@ -51,12 +51,12 @@ class AnswerColumn:
 
     @property
     def is_answer(self) -> bool:
-        """Whether it is proposed as an answer."""
+        """Return whether the column is proposed as an answer."""
         return not (self.echoes or self.of_worker or self.of_person)
 
     @property
     def reason(self) -> str:
-        """Why it is not, in a few words."""
+        """Return why the column is not proposed as an answer, in a few words; "" if it is."""
         if self.echoes:
             return f"the same as {INPUT}{self.echoes}"
         if self.of_person:
@@ -65,16 +65,17 @@ class AnswerColumn:
 
 
 def spelled(names: Iterable[str]) -> list[str]:
-    """The names of a header as Mechanical Turk spells them, whatever case they stand in."""
-    return [_spelled(name) for name in names]
+    """Return the names of a header as Mechanical Turk spells them, whatever their case."""
+    return [_restore_name(name) for name in names]
 
 
 _PREFIX = re.compile(r"\s*(answer|input)\s*\.\s*(?=\S)", re.IGNORECASE)
 _OWN = {plain_name(name): name for name in (*TAKEN_BACK, TASK_ANSWERS)}
 
 
-@lru_cache(1024)  # asked of each row anew, as files of JSON Lines name more columns on their way
-def _spelled(name: str) -> str:
+@lru_cache(1024)  # called for each row, because JSON Lines may add columns in any line
+def _restore_name(name: str) -> str:
+    """Return one column name as Mechanical Turk spells it; other names unchanged."""
     if (own := _OWN.get(plain_name(name))) is not None:
         return own
     if prefix := _PREFIX.match(name):
@@ -82,75 +83,78 @@ def _spelled(name: str) -> str:
     return name
 
 
-def fields_of(aside: dict[str, str]) -> dict[str, str]:
-    """The fields of an assignment by their names without `Answer.`, in the order of the file.
+def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
+    """Return the form fields of an assignment by their names without `Answer.`, in file order.
 
-    Those that stand in `Answer.taskAnswers` as JSON come one by one; what is no such JSON stays a
-    field of that name.
+    The fields of a JSON cell `Answer.taskAnswers` are listed one by one; a cell that is no such
+    JSON remains a field of that name.
     """
-    found: dict[str, str] = {}
-    for name, cell in aside.items():
+    fields: dict[str, str] = {}
+    for name, cell in further_cells.items():
         if not name.startswith(ANSWER):
             continue
-        if name == TASK_ANSWERS and (several := _task_answers(cell)) is not None:
-            found |= {key: _written(value) for key, value in several.items()}
+        if name == TASK_ANSWERS and (task_answers := _parse_task_answers(cell)) is not None:
+            fields |= {key: _format_value(value) for key, value in task_answers.items()}
         else:
-            found[name.removeprefix(ANSWER)] = cell
-    return found
+            fields[name.removeprefix(ANSWER)] = cell
+    return fields
 
 
 def columns_of(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
-    """The fields of a batch with what they hold, in the order of the file.
+    """Return the form fields of a batch, each with samples and whether it is an answer.
 
-    Rows that cannot be read are passed over: who imports the file is told of them. Where nothing
-    would be left to be an answer, every field is proposed. Raises `InputError` for a file that is
-    none.
+    Fields are in the order of the file. Unreadable rows are skipped: the import reports them. If no
+    field would be proposed as an answer, every field is. Raises `InputError` for a file that is no
+    table.
     """
     table = open_table(path, wanted, Problems(source_of(path).name), MAY_LACK)
-    seen: dict[str, _Seen] = {}
+    observers: dict[str, _ColumnObserver] = {}
     n_of_worker: dict[str, int] = {}
     for n_before, (_, cells, extra) in enumerate(table.rows):
-        aside = dict(zip(spelled(table.kept_aside), extra, strict=False))
+        further_cells = dict(zip(spelled(table.kept_aside), extra, strict=False))
         worker = cells[1].strip() if len(cells) > 1 else ""
         n_of_worker[worker] = n_of_worker.get(worker, 0) + 1
-        for name, text in fields_of(aside).items():
+        for name, text in read_fields(further_cells).items():
             # A field that only some forms sent was empty in the others.
-            seen.setdefault(name, _Seen(AnswerColumn(name), n_before)).learn(worker, text, aside)
+            observers.setdefault(name, _ColumnObserver(AnswerColumn(name), n_before)).add_cell(
+                worker, text, further_cells
+            )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
-    found = [one.judged(repeating) for one in seen.values()]
-    if found and not any(column.is_answer for column in found):
-        for column in found:
+    columns = [observed.finish_column(repeating) for observed in observers.values()]
+    if columns and not any(column.is_answer for column in columns):
+        for column in columns:
             column.echoes, column.of_worker, column.of_person = "", False, False
-    return found
+    return columns
 
 
-def chosen(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -> list[str]:
-    """The names of the answers: those that a glob names, or without globs those proposed.
+def choose_columns(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -> list[str]:
+    """Return the names of the fields that a glob matches; without globs, of the proposed ones.
 
-    A glob is of the name as it stands in the file, with `Answer.`, or without. Raises `InputError`
-    for one that names no field.
+    A glob matches a name with or without `Answer.`. Raises `InputError` for one that matches no
+    field.
     """
     if not globs:
         return [column.name for column in columns if column.is_answer]
     for glob in globs:
-        if not any(_matches(column.name, [glob]) for column in columns):
+        if not any(_is_matched(column.name, [glob]) for column in columns):
             listed = ", ".join(ANSWER + column.name for column in columns[:20])
             raise InputError.from_code(file, "answer_column_unknown", glob=glob, found=listed)
-    return [column.name for column in columns if _matches(column.name, globs)]
+    return [column.name for column in columns if _is_matched(column.name, globs)]
 
 
-def _matches(name: str, globs: Iterable[str]) -> bool:
+def _is_matched(name: str, globs: Iterable[str]) -> bool:
+    """Return whether a field matches one of the globs, with or without `Answer.`."""
     spellings = (ANSWER + name, name)
     return any(
-        fnmatchcase(one, spelling)
-        for one in spellings
-        for g in globs
-        for spelling in (g, _spelled(g))
+        fnmatchcase(name_spelling, spelling)
+        for name_spelling in spellings
+        for glob in globs
+        for spelling in (glob, _restore_name(glob))
     )
 
 
-class _Seen:
-    """What is known of a field while the rows go by."""
+class _ColumnObserver:
+    """Collects, row by row, what decides whether a field is an answer."""
 
     def __init__(self, column: AnswerColumn, n_before: int) -> None:
         self.column = column
@@ -158,7 +162,8 @@ class _Seen:
         self.of_workers: dict[str, str | None] = {}
         self.n_filled = 0
 
-    def learn(self, worker: str, text: str, aside: dict[str, str]) -> None:
+    def add_cell(self, worker: str, text: str, aside: dict[str, str]) -> None:
+        """Add one row: the field's cell, its worker and the other cells of the row."""
         value = text.strip()
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value
@@ -172,10 +177,12 @@ class _Seen:
         if self.of_workers.setdefault(worker, value) != value:
             self.of_workers[worker] = None
 
-    def judged(self, repeating: set[str]) -> AnswerColumn:
-        """The column, with what all rows together say of it."""
+    def finish_column(self, repeating: set[str]) -> AnswerColumn:
+        """Return the column with what all rows show: echo, one value a worker, personal fact."""
         name = self.column.name
         if self.n_filled >= REPEATING:
+            # Of several equal columns the first in the alphabet, so that the result is always the
+            # same.
             self.column.echoes = min(self.inputs or {""}).removeprefix(INPUT)
             self.column.of_person = is_demographic(name) or is_personal(name)
             values = [self.of_workers.get(worker, "") for worker in repeating]
@@ -183,8 +190,8 @@ class _Seen:
         return self.column
 
 
-def _task_answers(cell: str) -> dict[str, Any] | None:
-    """The fields in a cell of JSON: a list of one object, or an object; None for anything else."""
+def _parse_task_answers(cell: str) -> dict[str, Any] | None:
+    """Return the fields in a JSON cell: an object, or a list of one; None for anything else."""
     if not cell.strip():
         return {}
     try:
@@ -196,8 +203,8 @@ def _task_answers(cell: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _written(value: Any) -> str:
-    """A value of JSON as text: a label of a classifier, the buttons that are on, else JSON."""
+def _format_value(value: Any) -> str:
+    """Return a JSON value as text: the label of a classifier, checked boxes, otherwise JSON."""
     if isinstance(value, str):
         return value
     if value is None:

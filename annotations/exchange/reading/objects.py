@@ -1,4 +1,4 @@
-"""JSON Lines whose objects hold lists and objects of their own, so that they are no table."""
+"""Read JSON Lines files with nested lists and objects, which are no tables."""
 
 from __future__ import annotations
 
@@ -20,65 +20,66 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
-class _TwiceError(ValueError):
-    """A key stands twice in one object."""
+class _RepeatedKeyError(ValueError):
+    """A key occurs twice in one object."""
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of key and value pairs; raises for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
     return value
 
 
-# Numbers that are no JSON (NaN, Infinity) are read: who uses them says what they mean.
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+# NaN and Infinity are read, although JSON has no such numbers: log-probabilities need them.
+_DECODER = json.JSONDecoder(object_pairs_hook=_build_object)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """What a file lists: each value with its line, 0 where it is not known."""
+class ValueList:
+    """The values that a file lists, each with its line, 0 where it is not known."""
 
     values: list[tuple[int, Any]]
     sha256: str
     warnings: tuple[str, ...]
 
 
-def read_listed(source: Source, problems: Problems, code: str, /, **values: str) -> Listed:
-    """Read JSON Lines, by its ending, or else one JSON list.
+def read_listed(source: Source, problems: Problems, code: str, /, **values: str) -> ValueList:
+    """Read the values of a JSON Lines file, by its ending, or else of one JSON list.
 
     What is no list, or an empty one, is noted in `problems` by the code and its values.
     """
     if source.suffix in ENDINGS:
         text = open_text(source)
-        return Listed(list(read_objects(text, problems)), text.sha256, text.warnings)
+        return ValueList(list(read_objects(text, problems)), text.sha256, text.warnings)
     document = read_json(source)
     value = document.value
     if not isinstance(value, list) or not value:
         problems.add_code(None, None, code, **values)
         value = []
     listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
-    return Listed(listed, document.sha256, document.warnings)
+    return ValueList(listed, document.sha256, document.warnings)
 
 
 def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    r"""Yield each object of a JSON Lines file with its line, from 1; blank lines are skipped.
+    """Yield each object of a JSON Lines file with its line, from 1; blank lines are skipped.
 
     Values are Python's own: numbers as numbers, NaN and Infinity too. Lines that are no object, or
     hold a key twice or what is no text, are noted in `problems` and left out, and so is a file
     without any object.
     """
-    found = False
+    has_line = False
     for number, line in enumerate(text.lines("\n"), 1):
         if line.isspace():
             continue
-        found = True
+        has_line = True
         try:
             value = _DECODER.decode(line)
         except json.JSONDecodeError as error:
             problems.add_code(number, error.colno, "object_line_invalid", error=error.msg)
-        except _TwiceError as error:
+        except _RepeatedKeyError as error:
             problems.add_code(number, None, "object_key_twice", key=str(error))
         except (RecursionError, ValueError):
             problems.add_code(number, None, "object_too_deep")
@@ -89,14 +90,14 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
                 problems.add_code(number, None, "object_unwritable")
             else:
                 yield number, value
-    if not found:
+    if not has_line:
         problems.add_code(None, None, "no_rows_complete")
 
 
 def id_of(value: Any) -> str | None:
-    """Return an id as ids are kept: text, trimmed, in NFC; a number as it is written.
+    """Return an id as text, trimmed and in NFC; a number as it is written; None for no id.
 
-    "" for what is not there, None for what is no id.
+    "" for None.
     """
     if value is None:
         return ""
@@ -107,10 +108,10 @@ def id_of(value: Any) -> str | None:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def status_of(
+def read_status(
     value: Any, text: str, line: int, problems: Problems, others: bool = False
 ) -> AnswerStatus | None:
-    """Return the status that a reply has in effect; None, with a note, if it cannot be.
+    """Return the status that a reply has in effect; None, with the problem noted, for a bad one.
 
     Parameters
     ----------
@@ -127,8 +128,8 @@ def status_of(
             line, "status", "status_unknown", status=str(word)[:40], accepted=accepted
         )
         return None
-    given = bool(text) or others
-    if status is AnswerStatus.EMPTY and given:
+    has_content = bool(text) or others
+    if status is AnswerStatus.EMPTY and has_content:
         problems.add_code(line, "status", "status_empty_replied")
         return None
-    return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not given else status
+    return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not has_content else status

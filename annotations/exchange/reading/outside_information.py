@@ -1,4 +1,4 @@
-"""Files of what a requester knows besides the answers: whom not to trust, and graded answers."""
+"""Read what a requester knows besides the answers: untrusted workers, and graded answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DELIMITERS = re.compile("[,;\t]")
 
 @dataclass(frozen=True, slots=True)
 class WorkerList:
-    """Ids of workers, each with the line where it stands (0 without a file); repeated ones once."""
+    """Ids of workers, each once, with their first line (0 without a file)."""
 
     name: str
     sha256: str
@@ -31,7 +31,7 @@ class WorkerList:
 
 @dataclass(frozen=True, slots=True)
 class AnchorRecord:
-    """An answer that an expert graded."""
+    """One answer with an expert's grade."""
 
     line: int
     worker: str
@@ -41,7 +41,7 @@ class AnchorRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnchorFile:
-    """Graded answers, in the order of the file, one for each worker and question."""
+    """The graded answers of a file, in its order, one for each worker and question."""
 
     name: str
     sha256: str
@@ -51,7 +51,7 @@ class AnchorFile:
 def read_workers(
     path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
 ) -> WorkerList:
-    """The workers in a file: a table with a column for the worker, or an id on each line.
+    """Read worker ids from a table with a worker column, or from a text with an id a line.
 
     A text is a table if its first line names that column. Raises `InputError` for a row without an
     id, an empty file, and whatever its format forbids.
@@ -80,28 +80,28 @@ def read_workers(
     return WorkerList(path.name, sha256, lines)
 
 
-def given_workers(given: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
-    """The workers in a file as in `read_workers`, or those whose ids stand in the text itself.
+def given_workers(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
+    """Return the workers in a file, or those whose ids the text itself lists.
 
     The text is the path of a file if there is one; else ids parted by commas, where one that holds
     a comma is quoted as in CSV. They have line 0. Raises `InputError` as `read_workers`, and for a
     text without an id.
     """
-    if Path(given).is_file():
-        return read_workers(given, columns)
+    if Path(argument).is_file():
+        return read_workers(argument, columns)
     try:
-        rows = list(csv.reader([given], strict=True, skipinitialspace=True))
+        rows = list(csv.reader([argument], strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise InputError.from_code(given[:60], "worker_list_unquoted") from error
+        raise InputError.from_code(argument[:60], "worker_list_unquoted") from error
     ids = [worker for row in rows for cell in row if (worker := clean_id(cell))]
     if not ids:
-        raise InputError.from_code(given[:60], "worker_list_empty")
+        raise InputError.from_code(argument[:60], "worker_list_empty")
     digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
-    return WorkerList(given[:60], digest, dict.fromkeys(ids, 0))
+    return WorkerList(argument[:60], digest, dict.fromkeys(ids, 0))
 
 
 def _is_plain(path: Path, column: str) -> bool:
-    """Whether a text has no header that names the column: then each line is an id."""
+    """Return whether a text has no header that names the column, so that each line is an id."""
     if path.suffix.lower() not in (".csv", ".tsv"):
         return False
     first = next(open_text(path).lines(newline=""), "")
@@ -112,7 +112,7 @@ def _is_plain(path: Path, column: str) -> bool:
 def read_anchors(
     path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
 ) -> AnchorFile:
-    """Answers graded by an expert: worker, question, grade; further columns are left aside.
+    """Read answers graded by an expert: worker, question, grade; further columns are ignored.
 
     Raises `InputError` with every bad row found: a missing worker, question or grade, a grade that
     is no number, the same answer twice; or with one problem, if the file as a whole will not do.
@@ -132,7 +132,7 @@ def read_anchors(
         for name, value in (("worker", worker), ("question", question)):
             if not value:
                 problems.add_code(line, name, "id_missing", name=name)
-        grade = grade_in(problems, line, raw_grade)
+        grade = parse_grade(problems, line, raw_grade)
         if not (worker and question) or grade is None:
             continue
         first = seen.setdefault((worker, question), line)
@@ -153,7 +153,7 @@ def read_anchors(
     return AnchorFile(table.name, table.sha256, records)
 
 
-def grade_in(problems: Problems, line: int, raw: str) -> float | None:
+def parse_grade(problems: Problems, line: int, raw: str) -> float | None:
     """Return the grade of a cell; None, with the problem noted, for what is no finite number."""
     text = raw.strip()
     if not text:

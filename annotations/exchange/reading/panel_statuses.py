@@ -1,4 +1,4 @@
-"""Prolific's export of a study: where each submission stands."""
+"""Read Prolific's export of a study: the status of each submission."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, squashed, status_named
+from annotations.exchange.prolific import STATUSES, find_status, squashed
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
@@ -17,7 +17,7 @@ from annotations.exchange.reading.tables import open_table
 LONGEST_ID = 255
 LONGEST_CODE = 100
 WITHHELD = frozenset(map(squashed, ("CONSENT_REVOKED", "DATA_EXPIRED")))
-"""What Prolific writes in place of what it no longer tells of a person."""
+"""What Prolific writes in the cells of a person whose data it has deleted."""
 
 COLUMNS = (
     *(
@@ -54,9 +54,9 @@ _STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class GivenStatus:
-    """A line; times and seconds are None where their cells are empty.
+    """One row of the export; times and seconds are None where their cells are empty.
 
-    `submission` and `participant` are "" where the panel does not tell them any more.
+    `submission` and `participant` are "" where Prolific has deleted them.
     """
 
     line: int
@@ -72,7 +72,7 @@ class GivenStatus:
 
 @dataclass(frozen=True, slots=True)
 class StatusFile:
-    """The lines of an export, in its order; `kept_aside` are the columns that are not kept."""
+    """The rows of an export, in its order; `kept_aside` names the columns that are not read."""
 
     name: str
     sha256: str
@@ -82,31 +82,31 @@ class StatusFile:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_statuses(given: Readable) -> StatusFile:
-    """Read a table: Submission id, Participant id, Status; perhaps times, code and study.
+def read_statuses(file: Readable) -> StatusFile:
+    """Read a table: Submission id, Participant id, Status; optionally times, code and study.
 
     A status may be spelled in small letters or with underscores. Times without a zone are UTC.
-    What the panel does not tell any more (`WITHHELD`) is empty, an id too.
+    Cells of deleted data (`WITHHELD`) are read as empty, ids too.
 
     Raises
     ------
     InputError
-        Every row without an id, whose submission or participant stood there before, with a status
-        that the panel does not have, or with a time that is none; a file without rows.
+        Every row without an id, with a submission or participant of an earlier row, with an unknown
+        status, or with an invalid time; a file without rows.
     """
-    name = source_of(given).name
+    name = source_of(file).name
     problems = Problems(name)
-    table = open_table(given, COLUMNS, problems)
+    table = open_table(file, COLUMNS, problems)
     rows: list[GivenStatus] = []
     first: dict[tuple[str, str], int] = {}
     for line, cells, _ in table.rows:
         submission, participant, status = cells[:3]
-        started, completed, taken, code, study = map(_told, cells[3:])
-        before = problems.total
-        for column, one in (("Submission id", submission), ("Participant id", participant)):
-            if not _is_withheld(one):
-                _check_id(problems, first, line, column, clean_id(one))
-        known = status_named(status)
+        started, completed, taken, code, study = map(_blank_withheld, cells[3:])
+        n_problems = problems.total
+        for column, cell in (("Submission id", submission), ("Participant id", participant)):
+            if not _is_withheld(cell):
+                _check_id(problems, first, line, column, clean_id(cell))
+        known = find_status(status)
         if known is None:
             problems.add_code(
                 line,
@@ -115,20 +115,20 @@ def read_statuses(given: Readable) -> StatusFile:
                 status=status.strip()[:40],
                 known=", ".join(STATUSES),
             )
-        begun = _time(problems, line, "Started at", started)
-        ended = _time(problems, line, "Completed at", completed)
-        if begun and ended and ended < begun:
+        started_at = _parse_time(problems, line, "Started at", started)
+        completed_at = _parse_time(problems, line, "Completed at", completed)
+        if started_at and completed_at and completed_at < started_at:
             problems.add_code(line, "Completed at", "submission_times_reversed")
-        seconds = _seconds(problems, line, taken)
-        if problems.total == before and known is not None:
+        seconds = _parse_seconds(problems, line, taken)
+        if problems.total == n_problems and known is not None:
             rows.append(
                 GivenStatus(
                     line,
-                    clean_id(_told(submission)),
-                    clean_id(_told(participant)),
+                    clean_id(_blank_withheld(submission)),
+                    clean_id(_blank_withheld(participant)),
                     known,
-                    begun,
-                    ended,
+                    started_at,
+                    completed_at,
                     seconds,
                     cleaned(code)[:LONGEST_CODE],
                     clean_id(study),
@@ -137,26 +137,28 @@ def read_statuses(given: Readable) -> StatusFile:
     if not rows and not problems.total:
         problems.add_code(None, None, "no_submission")
     problems.raise_if_any()
-    named = _STUDY.search(name.casefold())
+    study_match = _STUDY.search(name.casefold())
     return StatusFile(
-        *(table.name, table.sha256, tuple(rows), named.group() if named else ""),
+        *(table.name, table.sha256, tuple(rows), study_match.group() if study_match else ""),
         tuple(table.kept_aside),
         list(table.warnings),
     )
 
 
-def _told(cell: str) -> str:
-    """Return a cell, "" where the panel does not say any more what stood in it."""
+def _blank_withheld(cell: str) -> str:
+    """Return a cell, "" where Prolific has deleted its content."""
     return "" if _is_withheld(cell) else cell
 
 
 def _is_withheld(cell: str) -> bool:
+    """Return whether Prolific has deleted the content of a cell."""
     return squashed(cell) in WITHHELD
 
 
 def _check_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
+    """Note an id that is missing, too long, or already in an earlier line."""
     if not value or len(value) > LONGEST_ID:
         code = "submission_id_long" if value else "submission_id_missing"
         problems.add_code(line, column, code, most=LONGEST_ID)
@@ -164,7 +166,8 @@ def _check_id(
         problems.add_code(line, column, "submission_twice", value=value[:40], first_line=earlier)
 
 
-def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | None:
+def _parse_time(problems: Problems, line: int, column: str, cell: str) -> datetime | None:
+    """Return a time in UTC; None for an empty cell or, with the problem noted, a bad one."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -177,7 +180,8 @@ def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | N
     return None
 
 
-def _seconds(problems: Problems, line: int, cell: str) -> float | None:
+def _parse_seconds(problems: Problems, line: int, cell: str) -> float | None:
+    """Return seconds; None for an empty cell or, with the problem noted, a bad one."""
     if not (cell := cell.strip()):
         return None
     if _SECONDS.fullmatch(cell):

@@ -1,4 +1,4 @@
-"""What systems replied to prompts: as a table, or in the submission form of ELOQUENT 2025.
+"""Read systems' replies to prompts, from a table or an ELOQUENT 2025 submission.
 
 The form is {team, system, submissionid, language, date, label, questions: [{questionid, turns:
 [{question, answer}]}]}; a file holds one, or a list of them.
@@ -12,7 +12,7 @@ from typing import Any
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
-from annotations.exchange.model_replies import notes_of, read_reply
+from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.json_document import Located, read_json
@@ -35,7 +35,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question as it was put to a system, and its answer ("" for none)."""
+    """One turn of a conversation: the question to the system, and its answer ("" for none)."""
 
     question: str
     answer: str
@@ -43,15 +43,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class GivenReply:
-    """A reply as a file has it.
+    """One reply of a file.
 
     Attributes
     ----------
-    language : in small letters, "" where the file does not say.
+    language : in small letters, "" where the file has none.
     variant : as written: its number among the wordings; "" in a submission, whose first turn
-        tells the prompt. turns : of a submission, one or more.
+        has the prompt. turns : of a submission, one or more.
     number : whether the item is a number in JSON, which has no leading zeros.
-    thinking : what was put aside of the reply.
+    thinking : the model's thinking, removed from the reply.
     """
 
     line: int
@@ -68,7 +68,7 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFacts:
-    """What a submission says of itself, as text."""
+    """The fields of a submission about itself, as text."""
 
     team: str
     system: str
@@ -80,7 +80,7 @@ class SubmissionFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFile:
-    """The replies of a file, in its order; `submissions` are empty for a table."""
+    """The replies of a file, in its order; `submissions` is empty for a table."""
 
     name: str
     sha256: str
@@ -89,12 +89,12 @@ class ReplyFile:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_prompt_replies(given: Readable, keep_thinking: bool = False) -> ReplyFile:
+def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFile:
     """Read replies: a submission where the name ends in .json, else a table.
 
-    A table has the columns item, variant and reply, and perhaps system ("model" without one),
+    A table has the columns item, variant and reply, and optionally system ("model" without one),
     language and status. A reply of white space is EMPTY; so is "[no answer]" in a submission. The
-    thinking in a reply is put aside, unless `keep_thinking`.
+    thinking in a reply is removed from its text, unless `keep_thinking`.
 
     Raises
     ------
@@ -102,28 +102,29 @@ def read_prompt_replies(given: Readable, keep_thinking: bool = False) -> ReplyFi
         Every row or turn with a missing field, an unknown status or a reply over 100,000 bytes,
         with its line; what is no JSON with line and column.
     """
-    if source_of(given).suffix == ".json":
-        return _submissions(given, keep_thinking)
-    problems = Problems(source_of(given).name)
-    table = open_table(given, COLUMNS, problems)
-    replies = tuple(_rows(table.rows, problems, keep_thinking))
+    if source_of(file).suffix == ".json":
+        return _read_submissions(file, keep_thinking)
+    problems = Problems(source_of(file).name)
+    table = open_table(file, COLUMNS, problems)
+    replies = tuple(_read_rows(table.rows, problems, keep_thinking))
     _finish(problems, len(replies))
-    warnings = [*table.warnings, *notes_of(replies)]
+    warnings = [*table.warnings, *describe_replies(replies)]
     return ReplyFile(table.name, table.sha256, replies, (), warnings)
 
 
-def _rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenReply]:
+def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenReply]:
+    """Yield the sound replies of a table's rows; bad rows are noted."""
     for line, cells, _ in rows:
         system, item, language, variant, text, status, reason = cells
-        before = problems.total
+        n_problems = problems.total
         for name, value in (("item", item), ("variant", variant)):
             if not clean_id(value):
                 problems.add_code(line, name, "row_name_missing", name=name)
         text = "" if is_blank(text) else text
-        known = _status(problems, line, status, text)
+        known = _read_status(problems, line, status, text)
         read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
-        _short_enough(problems, line, read.text)
-        if problems.total == before:
+        _check_length(problems, line, read.text)
+        if problems.total == n_problems:
             yield GivenReply(
                 line,
                 clean_id(system) or SYSTEM,
@@ -136,7 +137,8 @@ def _rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenR
             )
 
 
-def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus | None:
+def _read_status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus | None:
+    """Return the status that a reply has in effect; None, with the problem noted, for a bad one."""
     word = raw.strip().casefold()
     try:
         status = AnswerStatus(word) if word else AnswerStatus.TEXT
@@ -151,70 +153,75 @@ def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus 
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
 
-def _submissions(given: Readable, keep_thinking: bool) -> ReplyFile:
-    document = read_json(given)
+def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
+    """Return the replies of a file of one submission or a list of them."""
+    document = read_json(file)
     problems = Problems(document.name)
-    listed = document.value if isinstance(document.value, list) else [document.value]
+    forms = document.value if isinstance(document.value, list) else [document.value]
     facts: list[SubmissionFacts] = []
     replies: list[GivenReply] = []
-    for one in listed:
-        if not isinstance(one, Located) or not isinstance(one.get("questions"), list):
-            line = one.line if isinstance(one, Located) else None
+    for form in forms:
+        if not isinstance(form, Located) or not isinstance(form.get("questions"), list):
+            line = form.line if isinstance(form, Located) else None
             raise InputError.from_code(
                 document.name, "submission_without_questions", line=line, column="questions"
             )
-        told = SubmissionFacts(
+        form_facts = SubmissionFacts(
             *(
-                clean_id(str(one[name])) if isinstance(one.get(name), str | int) else ""
+                clean_id(str(form[name])) if isinstance(form.get(name), str | int) else ""
                 for name in SubmissionFacts.__dataclass_fields__
             )
         )
-        facts.append(told)
-        replies += _questions(problems, one, told, keep_thinking)
+        facts.append(form_facts)
+        replies += _read_questions(problems, form, form_facts, keep_thinking)
     _finish(problems, len(replies))
-    warnings = [*document.warnings, *notes_of(replies)]
+    warnings = [*document.warnings, *describe_replies(replies)]
     return ReplyFile(document.name, document.sha256, tuple(replies), tuple(facts), warnings)
 
 
-def _questions(
-    problems: Problems, form: Located, told: SubmissionFacts, keep_thinking: bool
+def _read_questions(
+    problems: Problems, form: Located, facts: SubmissionFacts, keep_thinking: bool
 ) -> Iterator[GivenReply]:
+    """Yield the reply to each question of a submission; bad questions are noted."""
     for question in form["questions"]:
         if not isinstance(question, Located):
             problems.add_code(form.line, "questions", "submission_question_unusable")
             continue
         name, turns = question.get("questionid"), question.get("turns")
-        before = problems.total
+        n_problems = problems.total
         if isinstance(name, bool) or not isinstance(name, str | int) or not clean_id(str(name)):
             problems.add_code(question.line, "questionid", "questionid_missing")
         if not isinstance(turns, list) or not turns:
             problems.add_code(question.line, "turns", "turns_missing")
             turns = []
-        found = [_turn(problems, turn, question.line) for turn in turns]
-        read = [read_reply(turn.answer, keep_thinking=keep_thinking) for turn in found]
-        for one in read:
-            _short_enough(problems, question.line, one.text)
-        if problems.total > before:
+        asked_turns = [_read_turn(problems, turn, question.line) for turn in turns]
+        read = [read_reply(turn.answer, keep_thinking=keep_thinking) for turn in asked_turns]
+        for reply in read:
+            _check_length(problems, question.line, reply.text)
+        if problems.total > n_problems:
             continue
-        found = [Turn(turn.question, one.text) for turn, one in zip(found, read, strict=True)]
-        answers = [one.text for one in read if one.text]
-        cut_off = any(one.status is AnswerStatus.CUT_OFF for one in read)
-        nothing = AnswerStatus.CUT_OFF if cut_off else AnswerStatus.EMPTY
+        asked_turns = [
+            Turn(turn.question, reply.text) for turn, reply in zip(asked_turns, read, strict=True)
+        ]
+        answers = [reply.text for reply in read if reply.text]
+        cut_off = any(reply.status is AnswerStatus.CUT_OFF for reply in read)
+        empty_status = AnswerStatus.CUT_OFF if cut_off else AnswerStatus.EMPTY
         yield GivenReply(
             question.line,
-            told.system or SYSTEM,
+            facts.system or SYSTEM,
             clean_id(str(name)),
-            told.language.lower(),
+            facts.language.lower(),
             "",
             "\n\n".join(answers),
-            AnswerStatus.TEXT if answers else nothing,
-            tuple(found),
+            AnswerStatus.TEXT if answers else empty_status,
+            tuple(asked_turns),
             isinstance(name, int),
-            "\n\n".join(one.thinking for one in read if one.thinking),
+            "\n\n".join(reply.thinking for reply in read if reply.thinking),
         )
 
 
-def _turn(problems: Problems, turn: Any, line: int) -> Turn:
+def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
+    """Return a turn; an empty answer and "[no answer]" become "". Faults are noted."""
     if not isinstance(turn, Located):
         problems.add_code(line, "turns", "turn_no_object")
         return Turn("", "")
@@ -228,12 +235,14 @@ def _turn(problems: Problems, turn: Any, line: int) -> Turn:
     return Turn(str(question), "" if empty else text)
 
 
-def _short_enough(problems: Problems, line: int, text: str) -> None:
+def _check_length(problems: Problems, line: int, text: str) -> None:
+    """Note a reply of more than 100,000 bytes."""
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "prompt_reply_long", most=LONGEST_ANSWER)
 
 
 def _finish(problems: Problems, n_replies: int) -> None:
+    """Raise `InputError` if a reply was bad or the file has none."""
     if not n_replies and not problems.total:
         problems.add_code(None, None, "no_reply")
     problems.raise_if_any()

@@ -1,4 +1,4 @@
-"""Prompts that ask for the same in other words: the form of the ELOQUENT robustness task.
+"""Read prompts in several wordings, in the form of the ELOQUENT robustness task.
 
 A file is {"eloquent-robustness-test": {"source", "year", "items": [{"id", "variation",
 "variants": [{"language", "prompt"}]}]}}. The organisers' own file of 2024 lacks two commas.
@@ -20,7 +20,7 @@ TOP = "eloquent-robustness-test"
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """One wording of an item. `place` counts the item's variants from 0, in all its languages."""
+    """One wording of an item; `place` is its position in the item, from 0, over all languages."""
 
     place: int
     language: str
@@ -30,7 +30,7 @@ class PromptVariant:
 
 @dataclass(frozen=True, slots=True)
 class PromptItem:
-    """What is asked in several wordings; `variation` says in what they differ."""
+    """One question in several wordings; `variation` names what differs between them."""
 
     id: str
     variation: str
@@ -39,11 +39,11 @@ class PromptItem:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Its languages, in the order in which they come first."""
+        """Return the languages of the item, in the order of their first wordings."""
         return tuple(dict.fromkeys(variant.language for variant in self.variants))
 
     def variants_in(self, language: str) -> tuple[PromptVariant, ...]:
-        """Its wordings in one language."""
+        """Return the wordings in one language."""
         return tuple(one for one in self.variants if one.language == language)
 
 
@@ -53,7 +53,7 @@ class PromptFile:
 
     Attributes
     ----------
-    source, year : as the file says, as text; "" where it does not.
+    source, year : of the file, as text; "" where it has none.
     repairs : the commas that were added; `mended` the file with them.
     n_repeated : how many variants repeat another one of their item and language word by word.
     warnings : sentences, such as on its encoding.
@@ -71,42 +71,42 @@ class PromptFile:
 
     @property
     def n_prompts(self) -> int:
-        """How many prompts there are."""
+        """Return the number of prompts, all wordings of all items."""
         return sum(len(item.variants) for item in self.items)
 
     @property
     def languages(self) -> dict[str, int]:
-        """The languages, in the order in which they come first, with the number of prompts."""
+        """Return the number of prompts by language, in the order of the file."""
         return dict(Counter(one.language for item in self.items for one in item.variants))
 
     @property
     def variations(self) -> dict[str, int]:
-        """The kinds of variation, in the order in which they come first, with items."""
+        """Return the number of items by kind of variation, in the order of the file."""
         return dict(Counter(item.variation for item in self.items))
 
 
-def read_prompts(given: Readable, *, repair: bool = False) -> PromptFile:
-    """Read a file of prompts; with `repair` missing commas are added and told.
+def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
+    """Read a file of prompts; with `repair`, missing commas are added and listed.
 
     Ids and kinds of variation are trimmed and in NFC, ids that are numbers as they are written;
-    languages also in small letters. Prompts stay as written. Further keys are left aside.
+    languages also in small letters. Prompts are read unchanged. Further keys are ignored.
 
     Raises
     ------
     InputError
         It is no JSON, or not of the layout; every item and variant with a missing, empty or
-        wrong field, and every id that stands there twice, is told with its line.
+        wrong field, and every id that occurs twice, with its line.
     """
-    document = read_json(given, repair=repair, has_repair=True)
+    document = read_json(file, repair=repair, has_repair=True)
     problems = Problems(document.name)
-    test = _test_of(document.name, document.value)
+    test = _find_test(document.name, document.value)
     listed = test.get("items")
     if not isinstance(listed, list) or not listed:
         raise InputError.from_code(document.name, "no_items", line=test.line)
     items: list[PromptItem] = []
     seen: dict[str, int] = {}
-    for number, one in enumerate(listed, 1):
-        item = _item(problems, one, f"item {number} of the list", test.line)
+    for number, entry in enumerate(listed, 1):
+        item = _read_item(problems, entry, f"item {number} of the list", test.line)
         if item is None:
             continue
         first = seen.setdefault(item.id, item.line)
@@ -118,80 +118,85 @@ def read_prompts(given: Readable, *, repair: bool = False) -> PromptFile:
     return PromptFile(
         document.name,
         document.sha256,
-        _fact(test.get("source")),
-        _fact(test.get("year")),
+        _read_fact(test.get("source")),
+        _read_fact(test.get("year")),
         tuple(items),
         document.repairs,
         document.text,
-        sum(_repeated(item) for item in items),
+        sum(_count_repeated(item) for item in items),
         document.warnings,
     )
 
 
-def _test_of(name: str, value: Any) -> Located:
+def _find_test(name: str, value: Any) -> Located:
+    """Return the object of the test in a document; raises `InputError` without one."""
     test = value.get(TOP) if isinstance(value, Located) else None
     if isinstance(test, Located):
         return test
-    found = ", ".join(list(value)[:5]) if isinstance(value, Located) else "no object"
-    raise InputError.from_code(name, "no_top_object", top=TOP, found=found or "nothing")
+    keys = ", ".join(list(value)[:5]) if isinstance(value, Located) else "no object"
+    raise InputError.from_code(name, "no_top_object", top=TOP, found=keys or "nothing")
 
 
-def _item(problems: Problems, one: Any, what: str, line: int) -> PromptItem | None:
-    if not isinstance(one, Located):
+def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptItem | None:
+    """Return the item of an entry; None, with the problems noted, for a bad one."""
+    if not isinstance(entry, Located):
         problems.add_code(line, None, "entry_no_object", what=what)
         return None
-    before = problems.total
-    name = _text(problems, one, "id", what)
+    n_problems = problems.total
+    name = _read_text(problems, entry, "id", what)
     if name:
         what = f"item {name}"
-    variation = _text(problems, one, "variation", what)
-    variants = one.get("variants")
+    variation = _read_text(problems, entry, "variation", what)
+    variants = entry.get("variants")
     if not isinstance(variants, list) or not variants:
-        problems.add_code(one.line, "variants", "no_variants", what=what)
+        problems.add_code(entry.line, "variants", "no_variants", what=what)
         variants = []
-    found = [
-        _variant(problems, place, variant, what, one.line) for place, variant in enumerate(variants)
+    wordings = [
+        _read_variant(problems, place, variant, what, entry.line)
+        for place, variant in enumerate(variants)
     ]
-    if problems.total > before:
+    if problems.total > n_problems:
         return None
-    return PromptItem(name, variation, tuple(v for v in found if v is not None), one.line)
+    return PromptItem(name, variation, tuple(v for v in wordings if v is not None), entry.line)
 
 
-def _variant(
-    problems: Problems, place: int, one: Any, what: str, line: int
+def _read_variant(
+    problems: Problems, place: int, entry: Any, what: str, line: int
 ) -> PromptVariant | None:
+    """Return the wording of an entry; None, with the problem noted, for a bad one."""
     what = f"variant {place + 1} of {what}"
-    if not isinstance(one, Located):
+    if not isinstance(entry, Located):
         problems.add_code(line, None, "variant_no_object", what=what)
         return None
-    language = _text(problems, one, "language", what).lower()
-    if not _text(problems, one, "prompt", what):
+    language = _read_text(problems, entry, "language", what).lower()
+    if not _read_text(problems, entry, "prompt", what):
         return None
-    prompt = str(one["prompt"])
+    prompt = str(entry["prompt"])
     if len(prompt.encode()) > LONGEST_ANSWER:
-        problems.add_code(one.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)
+        problems.add_code(entry.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)
         return None
-    return PromptVariant(place, language, prompt, one.line) if language else None
+    return PromptVariant(place, language, prompt, entry.line) if language else None
 
 
-def _text(problems: Problems, one: Located, key: str, what: str) -> str:
-    """Return a text, or a whole number as it is written; "" with a problem where there is none."""
-    if key not in one:
-        problems.add_code(one.line, key, "prompt_key_missing", what=what, key=key)
+def _read_text(problems: Problems, entry: Located, key: str, what: str) -> str:
+    """Return a text, or a whole number as it is written; "" for none, with the problem noted."""
+    if key not in entry:
+        problems.add_code(entry.line, key, "prompt_key_missing", what=what, key=key)
         return ""
-    value = one[key]
+    value = entry[key]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        problems.add_code(one.line, key, "prompt_key_unusable", key=key, what=what)
+        problems.add_code(entry.line, key, "prompt_key_unusable", key=key, what=what)
         return ""
     text = cleaned(str(value))
     if not text:
-        problems.add_code(one.line, key, "prompt_key_empty", key=key, what=what)
+        problems.add_code(entry.line, key, "prompt_key_empty", key=key, what=what)
     return text
 
 
-def _fact(value: Any) -> str:
+def _read_fact(value: Any) -> str:
     return cleaned(str(value)) if isinstance(value, str | int) else ""
 
 
-def _repeated(item: PromptItem) -> int:
+def _count_repeated(item: PromptItem) -> int:
+    """Return how many wordings of an item repeat another one of the same language."""
     return len(item.variants) - len({(one.language, cleaned(one.prompt)) for one in item.variants})

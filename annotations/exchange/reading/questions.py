@@ -1,4 +1,4 @@
-"""Files of questions and of passages, checked row by row."""
+"""Read files of questions and of passages, and check them row by row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
-from annotations.exchange.facts import Note, object_of
+from annotations.exchange.facts import Note, read_object
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
@@ -26,7 +26,7 @@ LONGEST = {"question": 255, "passage": 255, "title": 500, "category": 200, "lang
 NO_TEXT = "text_missing"
 """The code of a question or passage without a text."""
 
-Found = tuple[str, str, dict[str, Any]]
+CellFault = tuple[str, str, dict[str, Any]]
 """A column, the code of what is wrong with its cell, and the code's values."""
 
 ROLES = ("graded", "practice", "attention", "gold")
@@ -44,7 +44,7 @@ NO = ("false", "no", "0")
 
 @dataclass(frozen=True, slots=True)
 class QuestionColumns:
-    """How the columns of a file of questions are called."""
+    """The column names of a file of questions."""
 
     question: str = "question"
     text: str = "text"
@@ -52,30 +52,31 @@ class QuestionColumns:
 
     @classmethod
     def parse(cls, text: str) -> QuestionColumns:
-        """The names in `question=NAME,text=NAME,...`; raises ValueError as `given_names` does."""
+        """Return the names in `question=NAME,text=NAME,...`; raises ValueError for other forms."""
         names = cls(**given_names(text, [field.name for field in fields(cls)]))
         if len({names.question, names.text, names.passage}) < 3:
             raise ValueError("question, text and passage are columns of their own: name each once")
         return names
 
-    def for_questions(self) -> tuple[Column, ...]:
-        """Question (or id), text, and passage where there is one."""
+    def list_question_columns(self) -> tuple[Column, ...]:
+        """Return the columns of a file of questions: question (or id), text, optional passage."""
         return (
-            Column("question", _or(self.question, "question", "id")),
+            Column("question", _list_names(self.question, "question", "id")),
             Column("text", (self.text,)),
             Column("passage", (self.passage,), required=self.passage != "passage"),
         )
 
-    def for_passages(self) -> tuple[Column, ...]:
-        """Passage (or id) and text, under our own words too."""
+    def list_passage_columns(self) -> tuple[Column, ...]:
+        """Return the columns of a file of passages: passage (or id), text."""
         return (
-            Column("passage", _or(self.passage, "passage", "id")),
+            Column("passage", _list_names(self.passage, "passage", "id")),
             Column("text", tuple(dict.fromkeys((self.text, "text")))),
         )
 
 
-def _or(given: str, own: str, other: str) -> tuple[str, ...]:
-    return (own, other) if given == own else (given,)
+def _list_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
+    """Return the accepted names of a column: the default has an alternative, a chosen name none."""
+    return (default, alternative) if name == default else (name,)
 
 
 DEFAULT_COLUMNS = QuestionColumns()
@@ -83,9 +84,9 @@ DEFAULT_COLUMNS = QuestionColumns()
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """One question; `passage` is "" where it has none, `answerable` None where nobody said.
+    """One question; `passage` is "" where it has none, `answerable` None where it is not known.
 
-    `accepted_answers` holds texts, or lists of texts that mean the same. `metadata` has the
+    `accepted_answers` holds texts, or lists of texts with the same meaning. `metadata` has the
     further cells that are not empty, by their columns. `translations` are by language and field.
     """
 
@@ -110,7 +111,7 @@ class QuestionRecord:
 class PassageRecord:
     """One passage; `metadata` has the further cells that are not empty, by their columns.
 
-    A file holds no image, but what it shows in words (`image_alt`).
+    A file has no image, but a description of one (`image_alt`).
     """
 
     line: int = field(compare=False)
@@ -131,7 +132,7 @@ Record = TypeVar("Record", QuestionRecord, PassageRecord)
 class ItemFile(Generic[Record]):
     """The questions or passages of a file, in its order, each once.
 
-    `n_rows` counts the data rows, `n_repeated` those that say once more what an earlier one said.
+    `n_rows` counts the data rows, `n_repeated` those that repeat an earlier row.
     """
 
     name: str
@@ -145,39 +146,43 @@ class ItemFile(Generic[Record]):
 def read_questions(
     path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[QuestionRecord]:
-    """The questions in a CSV, TSV, JSON Lines or XLSX file.
+    """Read the questions in a CSV, TSV, JSON Lines or XLSX file.
 
-    Beside the wanted columns these are known: kind, choices, accepted_answers (both as a JSON
-    list, or parted by |), answerable (yes or no), category, language, role, feedback and
-    max_characters. Raises `InputError` with
-    every bad row: no id or no text, the same id with something else, a cell that is too long or
-    not what its column holds.
+    Optional columns: kind, choices, accepted_answers (both as a JSON list, or separated by |),
+    answerable (yes or no), category, language, role, feedback and max_characters. Raises
+    `InputError` with every bad row: no id or no text, the same id with other content, a cell that
+    is too long or has an invalid value.
     """
-    return _read(path, columns.for_questions(), _question, "question", OF_QUESTIONS)
+    return _read_items(
+        path, columns.list_question_columns(), _build_question, "question", OF_QUESTIONS
+    )
 
 
 def read_passages(
     path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[PassageRecord]:
-    """The passages in a CSV, TSV, JSON Lines or XLSX file.
+    """Read the passages in a CSV, TSV, JSON Lines or XLSX file.
 
-    Title, language, format and image_alt are known as well.
+    Optional columns: title, language, format and image_alt.
 
     Raises `InputError` as `read_questions` does.
     """
-    return _read(path, columns.for_passages(), _passage, "passage", OF_PASSAGES)
+    return _read_items(path, columns.list_passage_columns(), _build_passage, "passage", OF_PASSAGES)
 
 
-def _noting(found: list[Found]) -> Note:
+def _build_note(faults: list[CellFault]) -> Note:
+    """Return a function that adds a fault of a cell to the list."""
+
     def note(column: str, code: str, /, **values: Any) -> None:
-        found.append((column, code, values))
+        faults.append((column, code, values))
 
     return note
 
 
-def _read(
+def _read_items(
     path: Readable, columns: tuple[Column, ...], make: Any, key: str, mark: str
 ) -> ItemFile[Any]:
+    """Return the records of a file, made by `make` of each row; `key` names the id's field."""
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
     records: dict[str, Any] = {}
@@ -186,26 +191,28 @@ def _read(
         n_rows += 1
         of_export = mark in table.marks
         # A later line may bring new columns, which earlier ones do not have.
-        aside = dict(zip(table.kept_aside, extra, strict=False))
-        found: list[Found] = []
+        further_cells = dict(zip(table.kept_aside, extra, strict=False))
+        faults: list[CellFault] = []
         if of_export:
-            metadata = object_of("metadata", aside.pop("metadata", ""), _noting(found))
-            record = make(line, cells, aside, found)
+            metadata = read_object(
+                "metadata", further_cells.pop("metadata", ""), _build_note(faults)
+            )
+            record = make(line, cells, further_cells, faults)
             record.metadata.update(metadata)
             # Answers may have come before the questions, whose texts are not known then.
-            found = [entry for entry in found if entry[1] != NO_TEXT]
+            faults = [entry for entry in faults if entry[1] != NO_TEXT]
         else:
-            record = make(line, cells, aside, found)
-        for column, code, values in found:
+            record = make(line, cells, further_cells, faults)
+        for column, code, values in faults:
             problems.add_code(line, column, code, **values)
-        if found:
+        if faults:
             continue
         first = records.setdefault(getattr(record, key), record)
         if first is record:
             continue
         n_repeated += 1
         if first != record:
-            what = ", ".join(differences(first, record))
+            what = ", ".join(list_differences(first, record))
             problems.add_code(
                 line,
                 None,
@@ -223,8 +230,8 @@ def _read(
     )
 
 
-def differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]:
-    """The names of the fields in which two records (or a record and a row) differ."""
+def list_differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]:
+    """Return the names of the fields in which two records (or a record and a row) differ."""
     return [
         f.name
         for f in dataclasses.fields(one)
@@ -232,22 +239,23 @@ def differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]
     ]
 
 
-def _question(
-    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
+def _build_question(
+    line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> QuestionRecord:
+    """Return the question of a row; faults of its cells are added to the list."""
     name, text, passage = clean_id(cells[0]), cells[1].strip(), clean_id(cells[2])
-    found.extend(_texts("question", name, text, LONGEST_QUESTION))
-    choices = tuple(_listed("choices", aside, found, nested=False))
-    accepted = tuple(_listed("accepted_answers", aside, found, nested=True))
-    kind = _short("kind", aside).casefold() or ("choice" if choices else "free")
+    faults.extend(_check_text("question", name, text, LONGEST_QUESTION))
+    choices = tuple(_take_list("choices", further_cells, faults, nested=False))
+    accepted = tuple(_take_list("accepted_answers", further_cells, faults, nested=True))
+    kind = _take_id("kind", further_cells).casefold() or ("choice" if choices else "free")
     if kind not in KINDS:
-        found.append(("kind", *_unknown("kind", kind, KINDS)))
+        faults.append(("kind", *_build_word_fault("kind", kind, KINDS)))
     elif (kind == "choice") != bool(choices):
-        found.append(("choices", "choices_not_allowed", {}))
-    role = _word("role", aside, ROLES, found)
-    feedback = _beside("feedback", aside, found)
-    translations = _translations(OF_QUESTION, aside, found)
-    max_characters = _limit(aside, found)
+        faults.append(("choices", "choices_not_allowed", {}))
+    role = _take_word("role", further_cells, ROLES, faults)
+    feedback = _take_text("feedback", further_cells, faults)
+    translations = _take_translations(OF_QUESTION, further_cells, faults)
+    max_characters = _take_limit(further_cells, faults)
     record = QuestionRecord(
         line,
         name,
@@ -256,34 +264,46 @@ def _question(
         kind,
         choices,
         accepted,
-        _answerable(aside, found),
-        _short("category", aside),
-        _short("language", aside),
-        _metadata(aside),
+        _take_answerable(further_cells, faults),
+        _take_id("category", further_cells),
+        _take_id("language", further_cells),
+        _pick_filled(further_cells),
         role,
         feedback,
         max_characters,
         translations,
     )
-    found.extend(_too_long(record, "question", "passage", "category", "language"))
+    faults.extend(_check_lengths(record, "question", "passage", "category", "language"))
     return record
 
 
-def _passage(
-    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
+def _build_passage(
+    line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> PassageRecord:
+    """Return the passage of a row; faults of its cells are added to the list."""
     name, text = clean_id(cells[0]), cells[1].strip()
-    found.extend(_texts("passage", name, text, LONGEST_PASSAGE))
-    title, language = _short("title", aside), _short("language", aside)
-    written = _word("format", aside, FORMATS, found)
-    alt = _beside("image_alt", aside, found)
-    said = _translations(OF_PASSAGE, aside, found)
-    record = PassageRecord(line, name, title, text, language, _metadata(aside), written, alt, said)
-    found.extend(_too_long(record, "passage", "title", "language"))
+    faults.extend(_check_text("passage", name, text, LONGEST_PASSAGE))
+    title, language = _take_id("title", further_cells), _take_id("language", further_cells)
+    text_format = _take_word("format", further_cells, FORMATS, faults)
+    alt = _take_text("image_alt", further_cells, faults)
+    translations = _take_translations(OF_PASSAGE, further_cells, faults)
+    record = PassageRecord(
+        line,
+        name,
+        title,
+        text,
+        language,
+        _pick_filled(further_cells),
+        text_format,
+        alt,
+        translations,
+    )
+    faults.extend(_check_lengths(record, "passage", "title", "language"))
     return record
 
 
-def _texts(key: str, name: str, text: str, longest: int) -> Iterator[Found]:
+def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFault]:
+    """Yield the faults of a missing id, and of a missing or too long text."""
     if not name:
         yield key, "record_id_missing", {"name": key}
     if not text:
@@ -292,41 +312,55 @@ def _texts(key: str, name: str, text: str, longest: int) -> Iterator[Found]:
         yield "text", "text_too_long", {"size": size, "most": longest}
 
 
-def _too_long(record: object, *names: str) -> Iterator[Found]:
+def _check_lengths(record: object, *names: str) -> Iterator[CellFault]:
+    """Yield a fault for each named field that is longer than its limit."""
     for name in names:
         if (size := len(getattr(record, name))) > LONGEST[name]:
             yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
 
 
-def _short(name: str, aside: dict[str, str]) -> str:
-    return clean_id(aside.pop(name, ""))
+def _take_id(name: str, further_cells: dict[str, str]) -> str:
+    """Remove a cell from the further cells and return it trimmed and in NFC."""
+    return clean_id(further_cells.pop(name, ""))
 
 
-def _word(name: str, aside: dict[str, str], known: tuple[str, ...], found: list[Found]) -> str:
-    word = _short(name, aside).casefold() or known[0]
+def _take_word(
+    name: str, further_cells: dict[str, str], known: tuple[str, ...], faults: list[CellFault]
+) -> str:
+    """Remove a cell and return its word in small letters, the first known one if it is empty."""
+    word = _take_id(name, further_cells).casefold() or known[0]
     if word not in known:
-        found.append((name, *_unknown(name, word, known)))
+        faults.append((name, *_build_word_fault(name, word, known)))
     return word
 
 
-def _unknown(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
+def _build_word_fault(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Return the code and the values of a word that is not known."""
     return "word_unknown", {"name": name, "word": word[:40], "known": ", ".join(known)}
 
 
-def _beside(name: str, aside: dict[str, str], found: list[Found]) -> str:
-    text = aside.pop(name, "").strip()
+def _take_text(name: str, further_cells: dict[str, str], faults: list[CellFault]) -> str:
+    """Remove a cell of at most 20,000 characters and return it trimmed."""
+    text = further_cells.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
         values = {"size": len(text), "most": LONGEST_BESIDE}
-        found.append((name, "beside_text_long", values))
+        faults.append((name, "beside_text_long", values))
     return text
 
 
-def _translations(
-    names: tuple[str, ...], aside: dict[str, str], found: list[Found]
+def _take_translations(
+    names: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> dict[str, dict[str, Any]]:
-    """Take the cells of columns such as text.ar; a column whose end is no language stays aside."""
-    said: dict[str, dict[str, Any]] = {}
-    for column in [one for one in aside if one.partition(".")[0] in names and "." in one]:
+    """Remove the cells of columns such as text.ar and return them by language and field.
+
+    A column whose ending is no language remains a further cell.
+    """
+    translations: dict[str, dict[str, Any]] = {}
+    for column in [
+        heading
+        for heading in further_cells
+        if heading.partition(".")[0] in names and "." in heading
+    ]:
         name, _, tag = column.partition(".")
         try:
             language = canonical(tag)
@@ -336,40 +370,45 @@ def _translations(
             continue
         value: Any
         if name in LISTS:
-            value = _listed(column, aside, found, nested=name == "accepted_answers")
+            value = _take_list(column, further_cells, faults, nested=name == "accepted_answers")
         elif name == "text":
-            value = aside.pop(column).strip()
+            value = further_cells.pop(column).strip()
             if (size := len(value.encode())) > LONGEST_PASSAGE:
                 values = {"size": size, "most": LONGEST_PASSAGE}
-                found.append((column, "translation_too_long", values))
+                faults.append((column, "translation_too_long", values))
         else:
-            value = _beside(column, aside, found)
+            value = _take_text(column, further_cells, faults)
         if value:
-            said.setdefault(language, {})[name] = value
-    return said
+            translations.setdefault(language, {})[name] = value
+    return translations
 
 
-def _limit(aside: dict[str, str], found: list[Found]) -> int | None:
-    cell = _short("max_characters", aside)
+def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int | None:
+    """Remove and return the largest number of characters; None without one or for a bad one."""
+    cell = _take_id("max_characters", further_cells)
     # A spreadsheet writes whole numbers with a point, too.
     number = cell.removesuffix(".0")
     if not cell:
         return None
     if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= LONGEST_QUESTION:
         return int(number)
-    found.append(("max_characters", "max_characters_unusable", {"most": LONGEST_QUESTION}))
+    faults.append(("max_characters", "max_characters_unusable", {"most": LONGEST_QUESTION}))
     return None
 
 
-def _answerable(aside: dict[str, str], found: list[Found]) -> bool | None:
-    word = _short("answerable", aside).casefold()
+def _take_answerable(further_cells: dict[str, str], faults: list[CellFault]) -> bool | None:
+    """Remove and return whether the question has an answer; None for an empty cell."""
+    word = _take_id("answerable", further_cells).casefold()
     if word and word not in YES + NO:
-        found.append(("answerable", "not_boolean", {"cell": word[:40]}))
+        faults.append(("answerable", "not_boolean", {"cell": word[:40]}))
     return word in YES if word else None
 
 
-def _listed(name: str, aside: dict[str, str], found: list[Found], *, nested: bool) -> list[Any]:
-    cell = aside.pop(name, "").strip()
+def _take_list(
+    name: str, further_cells: dict[str, str], faults: list[CellFault], *, nested: bool
+) -> list[Any]:
+    """Remove a cell and return its entries: a JSON list, or texts separated by |."""
+    cell = further_cells.pop(name, "").strip()
     if not cell.startswith("["):
         return [entry.strip() for entry in cell.split("|") if entry.strip()]
     try:
@@ -379,15 +418,17 @@ def _listed(name: str, aside: dict[str, str], found: list[Found], *, nested: boo
         value = None
     if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
         return value
-    found.append((name, "not_text_list", {}))
+    faults.append((name, "not_text_list", {}))
     return []
 
 
 def _is_entry(entry: object, nested: bool) -> bool:
+    """Return whether a value is a text that is not blank, or with `nested` a list of such."""
     if nested and isinstance(entry, list):
         return bool(entry) and all(_is_entry(alias, nested=False) for alias in entry)
     return isinstance(entry, str) and bool(entry.strip())
 
 
-def _metadata(aside: dict[str, str]) -> dict[str, str]:
-    return {name: cell for name, cell in aside.items() if cell.strip()}
+def _pick_filled(further_cells: dict[str, str]) -> dict[str, str]:
+    """Return the cells that are not blank."""
+    return {name: cell for name, cell in further_cells.items() if cell.strip()}

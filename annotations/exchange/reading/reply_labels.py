@@ -1,4 +1,4 @@
-"""What people said of replies to word problems: whether each says that there is no answer."""
+"""Read annotators' labels of replies to word problems: whether a reply says "no answer"."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
-from annotations.exchange.reading.word_problems import form_of
+from annotations.exchange.reading.word_problems import normalise_form
 
 YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
 LABELS = (YES, NO, CANNOT_TELL)
-"""In the order of the codes that numbers are made of."""
+"""The order is that of the numeric codes of labels."""
 FIELDS = ("system", "id", "form", "annotator", "label")
 HUMAN = "human:"
 
@@ -24,7 +24,7 @@ Reply = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ReplyLabel:
-    """What one annotator said of one reply; `label` is one of `LABELS`."""
+    """One annotator's label of one reply; `label` is one of `LABELS`."""
 
     line: int
     system: str
@@ -35,7 +35,7 @@ class ReplyLabel:
 
     @property
     def reply(self) -> Reply:
-        """Which reply it is about."""
+        """Return the key of the labelled reply: system, problem id, form."""
         return self.system, self.item, self.form
 
 
@@ -57,7 +57,7 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
 
     Parameters
     ----------
-    known : the replies that there are.
+    known : the replies that can be labelled.
 
     Raises
     ------
@@ -75,17 +75,17 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
     items = {item for _, item, _ in known}
-    found: dict[tuple[Reply, str], ReplyLabel] = {}
+    labels_by_reply: dict[tuple[Reply, str], ReplyLabel] = {}
     n_rows = 0
     for line, cells, _ in table.rows:
         n_rows += 1
-        label = _label(problems, line, cells)
+        label = _read_label(problems, line, cells)
         if label is None:
             continue
         if label.reply not in known:
-            _not_there(problems, label, label.item in items)
+            _note_unknown_reply(problems, label, label.item in items)
             continue
-        first = found.setdefault((label.reply, label.annotator), label)
+        first = labels_by_reply.setdefault((label.reply, label.annotator), label)
         if first is not label:
             code = "reply_labelled_twice"
             if first.label != label.label:
@@ -104,19 +104,23 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
     if not n_rows and not problems.total:
         problems.add_code(None, None, "no_rows", what="labels")
     problems.raise_if_any()
-    return ReplyLabelFile(table.name, table.sha256, tuple(found.values()), tuple(table.warnings))
+    return ReplyLabelFile(
+        table.name, table.sha256, tuple(labels_by_reply.values()), tuple(table.warnings)
+    )
 
 
-def _not_there(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
+def _note_unknown_reply(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
+    """Note a label of a reply, or of a problem, that does not exist."""
     code = "labelled_reply_unknown" if item_is_known else "labelled_problem_unknown"
     values = {"system": label.system, "item": label.item, "form": label.form}
     problems.add_code(label.line, "id", code, **values)
 
 
-def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
+def _read_label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
+    """Return the label of a row; None, with the problems noted, for a bad row."""
     name, person, word, system, form = (clean_id(cell) for cell in cells)
     person = person.removeprefix(HUMAN).strip()
-    before = problems.total
+    n_problems = problems.total
     if not name:
         problems.add_code(line, "id", "problem_id_missing")
     if not person:
@@ -125,6 +129,6 @@ def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel 
     if label not in LABELS:
         code = "reply_label_unknown" if word else "reply_label_missing"
         problems.add_code(line, "label", code, label=word[:40], known=", ".join(LABELS))
-    if problems.total > before:
+    if problems.total > n_problems:
         return None
-    return ReplyLabel(line, system or "model", name, form_of(form), person, label)
+    return ReplyLabel(line, system or "model", name, normalise_form(form), person, label)

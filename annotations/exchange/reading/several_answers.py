@@ -1,4 +1,4 @@
-"""Questions with several right answers, in the layout of MAQA, and replies to them.
+"""Read questions with several right answers, in the layout of MAQA, and replies to them.
 
 Questions are one JSON list of {"question", "answer"} (or JSON Lines of such objects). An answer is
 a text, a number, or a list of spellings of one answer.
@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from annotations.exchange.ids import is_blank
-from annotations.exchange.model_replies import notes_of, read_reply
+from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.decoding import open_text
@@ -20,13 +20,13 @@ from annotations.exchange.reading.objects import (
     id_of,
     read_listed,
     read_objects,
-    status_of,
+    read_status,
 )
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.records import AnswerStatus
 
 GROUPS = ("kind", "dataset", "category", "source", "language")
-"""What a question may say of itself beside its text; metrics are told for each value."""
+"""Optional fields of a question; metrics are computed for each of their values."""
 
 Answer = str | int | float
 Spellings = tuple[Answer, ...]
@@ -34,10 +34,10 @@ Spellings = tuple[Answer, ...]
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersQuestion:
-    """A question; each of `answers` is all spellings of one right answer. There may be none.
+    """One question; each entry of `answers` is all spellings of one right answer; may be empty.
 
-    `id` is the place in the list, from 0, unless the file gives one. `groups` has what the file
-    says of `GROUPS`.
+    `id` is the position in the list, from 0, unless the file has one. `groups` has the values of
+    `GROUPS`.
     """
 
     id: str
@@ -59,11 +59,11 @@ class SeveralAnswersFile:
 
 @dataclass(frozen=True, slots=True)
 class FirstTokenOf:
-    """The distribution over the first token of an answer, as far as it was given.
+    """Scores of the first token of an answer, over the vocabulary or its likeliest tokens.
 
     `numbers` are logits of all tokens, or log-probabilities of the likeliest ones if `is_top`; a
-    value that is no number is NaN. `vocabulary` is how many tokens there are, None if unknown.
-    `others` are known beside the likeliest ones: how many, their probability, -sum p ln p of them.
+    value that is no number is NaN. `vocabulary` is the number of tokens, None if unknown. `others`
+    describes the remaining tokens: how many, their probability, -sum p ln p of them.
     """
 
     answer: Answer
@@ -75,12 +75,12 @@ class FirstTokenOf:
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersReply:
-    """A reply of a system to a question.
+    """One reply of a system to a question.
 
-    `answers` are given where somebody read them out of the reply before, else None. `confidence`
-    is as in the file, None if it is not there. `logprobs` are of the tokens of the reply, a value
-    that is no number is NaN; None without them. `line` is where it stands. `thinking` was put
-    aside of the text.
+    `answers` is None unless the file lists the answers of the reply. `confidence` is as in the
+    file, None if it is not there. `logprobs` are of the tokens of the reply, NaN for a value that
+    is no number; None without them. `line` is its line in the file. `thinking` was removed from the
+    text.
     """
 
     line: int
@@ -98,7 +98,7 @@ class SeveralAnswersReply:
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersReplies:
-    """The replies of a file, in its order; `n_repeated` say once more what an earlier one said."""
+    """The replies of a file, in its order; `n_repeated` rows repeat an earlier reply."""
 
     name: str
     sha256: str
@@ -109,21 +109,21 @@ class SeveralAnswersReplies:
 
 
 def read_several_answers(path: Readable) -> SeveralAnswersFile:
-    """Read questions with several right answers.
+    """Read questions with several right answers from a JSON list or JSON Lines.
 
     Raises
     ------
     InputError
         It is no such list; a question without a text or without `answer`, an answer that is empty
-        or neither text, number nor list of these, an id that stands there twice.
+        or neither text, number nor list of these, an id that occurs twice.
     """
     source = source_of(path)
     problems = Problems(source.name)
     listed = read_listed(source, problems, "questions_not_listed")
     questions: list[SeveralAnswersQuestion] = []
     lines: dict[str, int] = {}
-    for place, (line, one) in enumerate(listed.values):
-        question = _question(problems, place, line, one)
+    for place, (line, entry) in enumerate(listed.values):
+        question = _read_question(problems, place, line, entry)
         if question is None:
             continue
         if question.id in lines:
@@ -141,76 +141,96 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     return SeveralAnswersFile(source.name, listed.sha256, tuple(questions), listed.warnings)
 
 
-def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAnswersQuestion | None:
-    at = line or None
-    if not isinstance(one, dict):
-        problems.add_code(at, None, "question_no_object", place=place)
+def _read_question(
+    problems: Problems, place: int, line: int, entry: Any
+) -> SeveralAnswersQuestion | None:
+    """Return the question of an entry; None, with the problems noted, for a bad one."""
+    line_or_none = line or None
+    if not isinstance(entry, dict):
+        problems.add_code(line_or_none, None, "question_no_object", place=place)
         return None
-    before = problems.total
-    name = id_of(one.get("id"))
+    n_problems = problems.total
+    name = id_of(entry.get("id"))
     if name is None:
-        problems.add_code(at, "id", "id_no_text")
-    text = one.get("question")
+        problems.add_code(line_or_none, "id", "id_no_text")
+    text = entry.get("question")
     if not isinstance(text, str) or not text.strip():
-        problems.add_code(at, "question", "question_text_missing")
+        problems.add_code(line_or_none, "question", "question_text_missing")
     elif len(text.encode()) > LONGEST_ANSWER:
-        problems.add_code(at, "question", "question_too_long", most=LONGEST_ANSWER)
-    if "answer" not in one:
-        problems.add_code(at, "answer", "right_answers_missing")
-    given = one.get("answer")
-    listed = given if isinstance(given, list) else [] if given is None else [given]
-    answers = [_spellings(problems, at, number, answer) for number, answer in enumerate(listed, 1)]
+        problems.add_code(line_or_none, "question", "question_too_long", most=LONGEST_ANSWER)
+    if "answer" not in entry:
+        problems.add_code(line_or_none, "answer", "right_answers_missing")
+    answer_value = entry.get("answer")
+    listed = (
+        answer_value
+        if isinstance(answer_value, list)
+        else []
+        if answer_value is None
+        else [answer_value]
+    )
+    answers = [
+        _read_spellings(problems, line_or_none, number, answer)
+        for number, answer in enumerate(listed, 1)
+    ]
     groups = []
     for key in GROUPS:
-        value = id_of(one.get(key))
+        value = id_of(entry.get(key))
         if value is None:
-            problems.add_code(at, key, "value_no_text", name=key)
+            problems.add_code(line_or_none, key, "value_no_text", name=key)
         elif value:
             groups.append((key, value))
-    if problems.total > before:
+    if problems.total > n_problems:
         return None
     return SeveralAnswersQuestion(
         name or str(place),
         str(text).strip(),
-        tuple(one for one in answers if one),
+        tuple(entry for entry in answers if entry),
         tuple(groups),
         line,
     )
 
 
-def _spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
+def _read_spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
+    """Return the spellings of one right answer; bad ones are noted and left out."""
     spellings = answer if isinstance(answer, list) else [answer]
     if not spellings:
         problems.add_code(line, "answer", "right_answer_unspelled", number=number)
-    found: list[Answer] = []
-    for one in spellings:
-        if _is_answer(one):
-            found.append(one)
+    sound: list[Answer] = []
+    for spelling in spellings:
+        if _is_answer(spelling):
+            sound.append(spelling)
         else:
             problems.add_code(
                 line,
                 "answer",
-                "right_answer_empty" if isinstance(one, str) else "right_answer_unusable",
+                "right_answer_empty" if isinstance(spelling, str) else "right_answer_unusable",
                 number=number,
             )
-    return tuple(found)
+    return tuple(sound)
 
 
-def _is_answer(one: Any) -> bool:
-    if isinstance(one, str):
-        return bool(one.strip())
-    return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
+def _is_answer(value: Any) -> bool:
+    """Return whether a value is a text that is not blank, or a finite number."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def read_several_answers_replies(
     path: Readable, keep_thinking: bool = False
 ) -> SeveralAnswersReplies:
-    """Read replies to such questions, a JSON object a line.
+    """Read replies to questions with several right answers, a JSON object a line.
 
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
     {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
-    `logprobs`, those of its tokens. The thinking in a reply is put aside, unless `keep_thinking`.
+    `logprobs`, those of its tokens. The thinking in a reply is removed from its text, unless
+    `keep_thinking`.
+
+    Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
+    either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
+    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
+    `logprobs`, those of its tokens. The thinking in a reply is removed, unless `keep_thinking`.
 
     Raises
     ------
@@ -226,16 +246,16 @@ def read_several_answers_replies(
     text = open_text(source)
     replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
     n_rows = n_repeated = 0
-    for line, one in read_objects(text, problems):
+    for line, entry in read_objects(text, problems):
         n_rows += 1
-        reply = _reply(problems, line, one, keep_thinking)
+        reply = _read_reply_line(problems, line, entry, keep_thinking)
         if reply is None:
             continue
         first = replies.setdefault((reply.system, reply.item, reply.sample), reply)
         if first is reply:
             continue
         n_repeated += 1
-        if not _same(first, reply):
+        if not _is_same(first, reply):
             problems.add_code(
                 line,
                 None,
@@ -246,54 +266,57 @@ def read_several_answers_replies(
                 sample=reply.sample,
             )
     problems.raise_if_any()
-    warnings = (*text.warnings, *notes_of(replies.values()))
+    warnings = (*text.warnings, *describe_replies(replies.values()))
     return SeveralAnswersReplies(
         source.name, text.sha256, tuple(replies.values()), n_rows, n_repeated, warnings
     )
 
 
-def _same(one: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
-    """Whether two lines say the same; NaN is like itself here."""
-    return repr(_content(one)) == repr(_content(other))
+def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
+    """Return whether two lines have the same content; NaN equals NaN here."""
+    # Texts are compared, because NaN does not equal itself.
+    return repr(_list_content(reply)) == repr(_list_content(other))
 
 
-def _content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
+def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
+    """Return the fields of a reply that a repeated line must have too."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, cleaned(reply.text), parsed)
 
 
-def _reply(
-    problems: Problems, line: int, one: dict[str, Any], keep_thinking: bool
+def _read_reply_line(
+    problems: Problems, line: int, entry: dict[str, Any], keep_thinking: bool
 ) -> SeveralAnswersReply | None:
-    before = problems.total
-    system, item = id_of(one.get("system")), id_of(one.get("item"))
+    """Return the reply of a line; None, with the problems noted, for a bad one."""
+    n_problems = problems.total
+    system, item = id_of(entry.get("system")), id_of(entry.get("item"))
     if system is None:
         problems.add_code(line, "system", "value_no_text", name="system")
     if not item:
         problems.add_code(line, "item", "item_missing")
-    sample = _sample(problems, line, one.get("sample"))
-    text = one.get("reply")
+    sample = _read_sample(problems, line, entry.get("sample"))
+    text = entry.get("reply")
     if text is not None and not isinstance(text, str):
         problems.add_code(line, "reply", "reply_no_text")
     text = text if isinstance(text, str) and not is_blank(text) else ""
-    answers = _answers(problems, line, one.get("answers"))
-    tokens = _first_tokens(problems, line, one.get("first_token"))
-    confidence = one.get("confidence")
+    answers = _read_answers_key(problems, line, entry.get("answers"))
+    tokens = _read_first_tokens(problems, line, entry.get("first_token"))
+    confidence = entry.get("confidence")
     if confidence is not None and not isinstance(confidence, str | int | float):
         problems.add_code(line, "confidence", "confidence_unusable")
-    logprobs = one.get("logprobs")
-    if logprobs is not None and (logprobs := _numbers(logprobs)) is None:
+    logprobs = entry.get("logprobs")
+    if logprobs is not None and (logprobs := _read_numbers(logprobs)) is None:
         problems.add_code(line, "logprobs", "logprobs_no_numbers")
-    given = answers is not None or bool(tokens)
-    status = status_of(one.get("status"), text, line, problems, given)
-    if problems.total > before or status is None:
+    is_parsed = answers is not None or bool(tokens)
+    status = read_status(entry.get("status"), text, line, problems, is_parsed)
+    if problems.total > n_problems or status is None:
         return None
-    reason = one.get("finish_reason")
+    reason = entry.get("finish_reason")
     read = read_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
-    if not (given and status is AnswerStatus.TEXT):
+    if not (is_parsed and status is AnswerStatus.TEXT):
         status = read.status
     return SeveralAnswersReply(
         line,
@@ -310,88 +333,98 @@ def _reply(
     )
 
 
-def _sample(problems: Problems, line: int, value: Any) -> int:
+def _read_sample(problems: Problems, line: int, value: Any) -> int:
+    """Return the sample number, 0 for an empty one or, with the problem noted, a bad one."""
     if value is None or value == "":
         return 0
-    written = id_of(value)
-    if written is not None and written.isascii() and written.isdigit() and len(written) < 10:
-        return int(written)
+    text = id_of(value)
+    if text is not None and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
     problems.add_code(line, "sample", "sample_no_number")
     return 0
 
 
-def _answers(problems: Problems, line: int, value: Any) -> tuple[Answer, ...] | None:
+def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer, ...] | None:
+    """Return the answers that a line lists; None if it lists none."""
     if value is None:
         return None
     if not isinstance(value, list):
         problems.add_code(line, "answers", "answers_no_list")
         return None
-    for number, one in enumerate(value, 1):
-        if not _is_answer(one):
+    for number, answer in enumerate(value, 1):
+        if not _is_answer(answer):
             problems.add_code(
                 line,
                 "answers",
-                "answer_empty" if isinstance(one, str) else "answer_no_text",
+                "answer_empty" if isinstance(answer, str) else "answer_no_text",
                 number=number,
             )
-    return tuple(one for one in value if _is_answer(one))
+    return tuple(answer for answer in value if _is_answer(answer))
 
 
-def _first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenOf, ...]:
+def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenOf, ...]:
+    """Return the first-token scores of a line; bad entries are noted and left out."""
     if value is None:
         return ()
     if not isinstance(value, list):
         problems.add_code(line, "first_token", "first_tokens_unlisted")
         return ()
-    found = []
-    for number, one in enumerate(value, 1):
-        entry = _first_token(one)
+    scores = []
+    for number, value_entry in enumerate(value, 1):
+        entry = _read_first_token(value_entry)
         if entry is None:
             problems.add_code(line, "first_token", "first_token_unusable", number=number)
         else:
-            found.append(entry)
-    return tuple(found)
+            scores.append(entry)
+    return tuple(scores)
 
 
-def _first_token(one: Any) -> FirstTokenOf | None:
-    if not isinstance(one, dict) or not _is_answer(one.get("answer")):
+def _read_first_token(entry: Any) -> FirstTokenOf | None:
+    """Return the first-token scores of one answer; None for a bad entry."""
+    if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
         return None
-    keys = [key for key in ("logits", "top_logprobs") if one.get(key) is not None]
+    keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
     if len(keys) != 1:
         return None
-    numbers = _numbers(one[keys[0]])
-    vocabulary = one.get("vocabulary")
+    numbers = _read_numbers(entry[keys[0]])
+    vocabulary = entry.get("vocabulary")
+    # Some programs write a whole number as 50257.0.
     if isinstance(vocabulary, float) and vocabulary.is_integer():
         vocabulary = int(vocabulary)
     is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0
-    others = one.get("others")
-    if others is not None and (others := _others(others)) is None:
+    others = entry.get("others")
+    if others is not None and (others := _read_others(others)) is None:
         return None
     if numbers is None or not (vocabulary is None or is_size):
         return None
-    return FirstTokenOf(one["answer"], numbers, keys[0] == "top_logprobs", vocabulary, others)
+    return FirstTokenOf(entry["answer"], numbers, keys[0] == "top_logprobs", vocabulary, others)
 
 
-def _others(value: Any) -> tuple[int, float, float] | None:
-    """Return what is told of the tokens that are not listed; None if it is not three numbers."""
+def _read_others(value: Any) -> tuple[int, float, float] | None:
+    """Return number, probability and entropy of the tokens not listed; None for a bad value."""
     if not isinstance(value, dict) or not isinstance(value.get("tokens"), int):
         return None
-    return value["tokens"], _number(value.get("probability")), _number(value.get("entropy"))
+    return (
+        value["tokens"],
+        _read_number(value.get("probability")),
+        _read_number(value.get("entropy")),
+    )
 
 
-def _numbers(value: Any) -> tuple[float, ...] | None:
-    """Return numbers out of a list, of {"token", "logprob"} too, or out of an object by token."""
+def _read_numbers(value: Any) -> tuple[float, ...] | None:
+    """Return the numbers of a list, of a list of {"token", "logprob"}, or of an object by token."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):
         return None
     if {*map(type, value)} == {float}:  # nearly always, and there are millions
         return tuple(value)
-    plain = (one.get("logprob") if isinstance(one, dict) else one for one in value)
-    return tuple(map(_number, plain))
+    plain = (entry.get("logprob") if isinstance(entry, dict) else entry for entry in value)
+    return tuple(map(_read_number, plain))
 
 
-def _number(value: Any) -> float:
+def _read_number(value: Any) -> float:
+    """Return a value as a float: NaN for what is no number, infinity beyond the range."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return float("nan")
     try:

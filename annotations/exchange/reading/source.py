@@ -1,4 +1,4 @@
-"""Where a file's bytes come from: a path, memory, a storage; readers see no difference."""
+"""Describe where a file's bytes come from: a path, memory or a storage."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that is there to be read, more than once.
+    """A file that can be read more than once.
 
-    `name` is what people call it; its ending tells the format. `place` says in messages where it
-    is. `opener` gives its bytes from the beginning, seekable; `stamper` raises `InputError` for
-    what cannot be read. `sheet` is the sheet of a workbook by its name or number, "" for the first;
-    `header_row` the row (in CSV the line) of the header, 0 for the first that is not empty. A table
-    that `is_turned` has a column for each person, and is read as if its columns were rows; it
-    `names_corner` if the first column is read although its heading may be empty.
+    `name` is its name without folder; the ending selects the format. `place` is its location in
+    messages. `opener` opens its bytes from the beginning, seekable; `stamper` raises `InputError`
+    for a file that cannot be read. `sheet` is the sheet of a workbook by its name or number, "" for
+    the first; `header_row` the row (in CSV the line) of the header, 0 for the first that is not
+    empty. A table that `is_turned` has a column for each person, and is read as if its columns were
+    rows; it `names_corner` if the first column is read although its heading may be empty.
     """
 
     name: str
@@ -41,18 +41,18 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending of the name in small letters, with its point; empty without one."""
+        """Return the ending of the name in small letters, with its point; "" without one."""
         return Path(self.name).suffix.lower()
 
     def open(self) -> BinaryIO:
-        """Return its bytes; raises `InputError` if they cannot be had."""
+        """Return a handle on the bytes; raises `InputError` if the file cannot be opened."""
         try:
             return self.opener()
         except OSError as error:
             raise self.unreadable(error) from error
 
     def stamp(self) -> Stamp:
-        """Return its size and time; raises `InputError` where there is no file."""
+        """Return size and change stamp; raises `InputError` where there is no file."""
         return self.stamper()
 
     def digest(self) -> str:
@@ -65,7 +65,7 @@ class Source:
             raise self.unreadable(error) from error
 
     def unreadable(self, error: Exception) -> InputError:
-        """Return the error for a file that the system does not let us read."""
+        """Return the error for a file that the operating system refuses to read."""
         cause = getattr(error, "strerror", None) or str(error)
         return InputError.from_code(self.name, "unreadable", place=self.place, cause=cause)
 
@@ -75,30 +75,31 @@ Readable = str | os.PathLike[str] | Source
 
 
 def source_of(given: Readable) -> Source:
-    """Return a path as a source; a source stays as it is."""
+    """Return a path as a source; a source is returned unchanged."""
     if isinstance(given, Source):
         return given
     path = Path(given)
-    return Source(path.name, str(path), lambda: path.open("rb"), lambda: _stamp_of(path))
+    return Source(path.name, str(path), lambda: path.open("rb"), lambda: _read_stamp(path))
 
 
 def bytes_source(name: str, content: bytes) -> Source:
-    """Return bytes in memory as a file of that name."""
+    """Return bytes in memory as a source of that name."""
     return Source(name, name, lambda: BytesIO(content), lambda: (len(content), 0))
 
 
 def stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
-    """Return what a storage holds (such as Django's) as a file of that name."""
+    """Return a file in a storage (such as Django's) as a source of that name."""
     return Source(name, name, opener, lambda: (size, 0))
 
 
 def rows_source(name: str, rows: Iterable[Any]) -> Source:
-    """Return values as a file of JSON Lines, row i in line i + 1; None is an empty line."""
+    """Return values as a JSON Lines source, row i in line i + 1; None is an empty line."""
     lines = ("" if row is None else json.dumps(row) for row in rows)
     return bytes_source(f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii"))
 
 
-def _stamp_of(path: Path) -> Stamp:
+def _read_stamp(path: Path) -> Stamp:
+    """Return size and modification time of a path; raises `InputError` for what is no file."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is known of the systems that were asked: how large they are, and how they were tuned."""
+"""Read a table of language models: name, size, tuning, family."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system; `size` as it is written, `parameters` the number it says; None for unknown."""
+    """A language model; `size` as written, `parameters` as a number, None if it is unknown."""
 
     name: str
     size: str
@@ -41,12 +41,13 @@ class SystemsFile:
 
 
 def parameters_of(size: str) -> float | None:
-    """Return how many parameters a size says: 135M, 7 billion, 8x7B; None where it says none."""
-    found = _SIZE.fullmatch(size.replace(",", "").strip())
-    if found is None:
+    """Return the number of parameters in a size such as 135M, 7 billion or 8x7B; else None."""
+    match = _SIZE.fullmatch(size.replace(",", "").strip())
+    if match is None:
         return None
-    times = _TIMES[found["unit"][0].lower()] if found["unit"] else 1.0
-    number = float(found["number"]) * times * int(found["experts"] or 1)
+    factor = _TIMES[match["unit"][0].lower()] if match["unit"] else 1.0
+    # The size of a mixture of experts, such as 8x7B, counts as the product.
+    number = float(match["number"]) * factor * int(match["experts"] or 1)
     return number if 0 < number < float("inf") else None
 
 
@@ -68,19 +69,19 @@ def read_systems(path: Readable) -> SystemsFile:
     )
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
-    found: dict[str, System] = {}
+    systems: dict[str, System] = {}
     for line, cells, _ in table.rows:
         name, size, tuning, family = map(cleaned, cells)
         parameters = parameters_of(size) if size else None
         if not name:
             problems.add_code(line, "system", "system_missing")
-        elif name in found:
+        elif name in systems:
             problems.add_code(line, "system", "system_twice", name=name[:60])
         elif size and parameters is None:
             problems.add_code(line, "size", "size_unreadable", size=size[:40])
         else:
-            found[name] = System(name, size, parameters, tuning, family)
-    if not found and not problems.total:
+            systems[name] = System(name, size, parameters, tuning, family)
+    if not systems and not problems.total:
         problems.add_code(None, None, "no_rows", what="systems")
     problems.raise_if_any()
-    return SystemsFile(table.name, table.sha256, found, tuple(table.warnings))
+    return SystemsFile(table.name, table.sha256, systems, tuple(table.warnings))

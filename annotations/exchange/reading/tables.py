@@ -1,4 +1,4 @@
-"""A file of any accepted format as a table of text cells."""
+"""Open a file of any accepted format as a table of text cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotations.exchange.header import Column, Row
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.decoding import empty_file, open_text
+from annotations.exchange.reading.decoding import build_empty_file_error, open_text
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
 from annotations.exchange.reading.source import Readable, source_of
@@ -31,10 +31,10 @@ INSTEAD = {
 
 @dataclass(slots=True)
 class OpenTable:
-    """A file's rows, to be gone through once.
+    """A file's rows, which can be read once.
 
-    `kept_aside` (names of the columns nobody asked for) and `warnings` are complete when the rows
-    have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
+    `kept_aside` (names of the columns that were not wanted) and `warnings` are complete when the
+    rows have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
     workbook.
     """
 
@@ -48,21 +48,21 @@ class OpenTable:
 
 
 def open_table(
-    given: Readable,
+    file: Readable,
     columns: Sequence[Column],
     problems: Problems,
     may_lack: Collection[str] = (),
     *,
     bare_quotes: bool = False,
 ) -> OpenTable:
-    """The file as a table; its format goes by the ending of its name, in any case.
+    """Return the file as a table; the ending of its name, in any case, selects the format.
 
     `may_lack` names columns that rows of CSV and TSV may end before, if they are the header's last:
-    their cells are empty then. With `bare_quotes` a quote in CSV and TSV is a sign as others are.
+    their cells are empty then. With `bare_quotes` a quote in CSV and TSV is an ordinary character.
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
     first row, for a file that cannot be read as a whole.
     """
-    origin = source_of(given)
+    origin = source_of(file)
     kind = ALIKE.get(origin.suffix, origin.suffix)
     kept_aside: list[str] = []
     marks: set[str] = set()
@@ -77,7 +77,7 @@ def open_table(
         )
     if kind == ".xlsx":
         if stamp[0] == 0:
-            raise empty_file(origin.name)
+            raise build_empty_file_error(origin.name)
         remarks: list[str] = []
         rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks)
         return OpenTable(origin.name, origin.digest(), None, rows, kept_aside, marks, remarks)
@@ -87,14 +87,14 @@ def open_table(
         rows = read_jsonlines(source, columns, problems, kept_aside, marks)
     else:
         delimiter = "\t" if kind == ".tsv" else None
-        how = (delimiter, frozenset(may_lack))
+        delimiter_options = (delimiter, frozenset(may_lack))
         rows = read_delimited(
             source,
             columns,
             problems,
             kept_aside,
             marks,
-            *how,
+            *delimiter_options,
             bare_quotes=bare_quotes,
             header_row=origin.header_row,
             names_corner=origin.names_corner,

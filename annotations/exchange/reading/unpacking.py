@@ -1,7 +1,7 @@
-"""The rows of a workbook's sheet, unpacked within bounds; also in a process of its own.
+"""Unpack the rows of a workbook's sheet within bounds; also runs in a process of its own.
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
-its standard input and prints what `unpacked` yields, a line of JSON each; PART is `Part` as JSON.
+its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `Part` as JSON.
 It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
 workbook can ask for minutes.
 """
@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any, BinaryIO
 
-from annotations.exchange.reading.blank_cells import without_blank_cells
+from annotations.exchange.reading.blank_cells import remove_blank_cells
 from annotations.exchange.reading.bounded_process import Bounds, serve
-from annotations.exchange.reading.sheet_parts import TooMuchError, blocks, count
+from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_blocks
 
 MOST_COLUMNS = 4_096
 MOST_SHEETS = 100
@@ -34,7 +34,7 @@ MOST_CELLS = 50_000_000
 MOST_STRINGS = 2_000_000
 LAST_ROW = 1_048_576
 BATCH = 1000
-# Rows without a cell before the header; a sheet that begins lower was made by no person.
+# Most empty rows before the header; only a crafted sheet has more.
 EMPTY_BEFORE = 10_000
 
 FORMULA = re.compile(rb"<(?:[^<>\s/:]+:)?f[\s/>]")
@@ -43,7 +43,7 @@ CELL = re.compile(rb"<(?:[^<>\s/:]+:)?c[\s/>]")
 SHORTEST_ROW = MOST_IN_A_ROW * len(b"<c/>")
 """Bytes of a row with so many cells; shorter ones need not be counted."""
 STRING = re.compile(rb"<(?:[^<>\s/:]+:)?si[\s/>]")
-# Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
+# A workbook writes control characters as _x000D_, and an underscore that only looks like the
 # beginning of such an escape as _x005F_. (openpyxl leaves them so.)
 _ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
 
@@ -52,7 +52,7 @@ Cells = tuple[Any, ...]
 
 @dataclass(slots=True)
 class SheetRow:
-    """A row that is not empty.
+    """One row of a sheet that is not empty.
 
     `number` counts from 1. `texts` are its cells as text, at most as many as the first such row
     has. `uncomputed` are the positions of formulas without a stored value, `errors` those of error
@@ -67,7 +67,7 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is read of a workbook.
+    """The part of a workbook that is read.
 
     `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
     with the header, 0 for the first that is not empty. With `first_rows` only so many rows of each
@@ -81,42 +81,44 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The sheet that is read, None where it is not there, and the names of all of them."""
+    """The title of the sheet that is read, None if it does not exist, and all titles."""
 
     title: str | None
     titles: list[str]
 
 
-def unpacked(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
+def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
     """Yield the sheet, then its rows that are not empty, from the header on.
 
     Raises `TooMuchError`: a header of more than 4,096 cells, more than 16,384 cells in a row, more
     than 50 million cells, more than 2 million strings, rows beyond the last that a sheet can have.
     Any other exception: the workbook is damaged.
     """
-    has_formulas = _inspected(handle)
+    has_formulas = _has_formulas(handle)
     with ExitStack() as stack:
         part = part or Part()
-        handle = stack.enter_context(without_blank_cells(handle))
-        sheets = _worksheets(handle, stack, calculated=True)
+        handle = stack.enter_context(remove_blank_cells(handle))
+        sheets = _open_worksheets(handle, stack, calculated=True)
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
             for sheet in sheets[:MOST_SHEETS]:
                 yield Sheet(sheet.title, titles)
-                yield from _first_rows(sheet, part.first_rows)
+                yield from _read_first_rows(sheet, part.first_rows)
             return
-        at = _place(part.sheet, titles)
-        yield Sheet(None if at is None else titles[at], titles)
-        if at is None:
+        sheet_index = _find_sheet(part.sheet, titles)
+        yield Sheet(None if sheet_index is None else titles[sheet_index], titles)
+        if sheet_index is None:
             return
-        entered = _worksheets(handle, stack, calculated=False)[at] if has_formulas else None
-        width, skipped = _header(sheets[at], entered, part.header_row)
+        formula_sheet = (
+            _open_worksheets(handle, stack, calculated=False)[sheet_index] if has_formulas else None
+        )
+        width, skipped = _find_header(sheets[sheet_index], formula_sheet, part.header_row)
         if width:
-            yield from _rows(sheets[at], entered, width, skipped)
+            yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped)
 
 
-def _place(sheet: str, titles: Sequence[str]) -> int | None:
-    """Return the position of a sheet that is named, in any case, or numbered from 1."""
+def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
+    """Return the index of a sheet by name, in any case, or number from 1; None if unknown."""
     if not sheet:
         return 0 if titles else None
     folded = [title.strip().casefold() for title in titles]
@@ -126,19 +128,19 @@ def _place(sheet: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
-    """Yield the first rows of a sheet that are not empty, as far as they are text."""
-    rows = _quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
+def _read_first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
+    """Yield those of the first rows of a sheet that are not empty."""
+    rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
-        texts = [_text(cell.value) for cell in cells]
+        texts = [_format_cell(cell.value) for cell in cells]
         while texts and not texts[-1].strip():
             texts.pop()
         if texts:
             yield SheetRow(number, texts)
 
 
-def _inspected(handle: BinaryIO) -> bool:
-    """Whether there are formulas; raises `TooMuchError` for too many strings, or cells in a row."""
+def _has_formulas(handle: BinaryIO) -> bool:
+    """Return whether there are formulas; raises `TooMuchError` for too many strings or cells."""
     formulas = False
     with zipfile.ZipFile(handle) as archive:
         for part in archive.infolist():
@@ -146,9 +148,9 @@ def _inspected(handle: BinaryIO) -> bool:
                 continue
             if part.filename.startswith("xl/worksheets/"):
                 _refuse_wide_rows(archive, part)
-                formulas = count(archive, part, FORMULA, 1) > 0 or formulas
+                formulas = count_matches(archive, part, FORMULA, 1) > 0 or formulas
             # A program may call its table of strings as it likes, so all other parts are counted.
-            elif count(archive, part, STRING, MOST_STRINGS + 1) > MOST_STRINGS:
+            elif count_matches(archive, part, STRING, MOST_STRINGS + 1) > MOST_STRINGS:
                 raise TooMuchError(f"there are more than {MOST_STRINGS:,} texts in its table")
     return formulas
 
@@ -156,25 +158,26 @@ def _inspected(handle: BinaryIO) -> bool:
 def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
     """Raise `TooMuchError` for a row with more cells than a sheet can have.
 
-    openpyxl makes all cells of a row before it gives one, so such a row is counted beforehand.
+    openpyxl builds all cells of a row before it returns one, so they are counted beforehand.
     """
-    n, tail = 0, b""
-    for block in blocks(archive, part):
+    n_cells, tail = 0, b""
+    for block in read_blocks(archive, part):
         text = tail + block
-        # A tag that is not complete yet is looked for with what follows.
-        cut = text.rfind(b"<", max(0, len(text) - 128))
-        text, tail = (text, b"") if cut < 0 else (text[:cut], text[cut:])
+        # A block may end inside a tag: the unfinished tag is joined to the next block.
+        tag_start = text.rfind(b"<", max(0, len(text) - 128))
+        text, tail = (text, b"") if tag_start < 0 else (text[:tag_start], text[tag_start:])
         edges = [0, *(found.start() for found in ROW.finditer(text)), len(text)]
-        for at, (first, last) in enumerate(pairwise(edges), 1):
-            if at > 1:
-                n = 0
-            if n or at == len(edges) - 1 or last - first >= SHORTEST_ROW:
-                n += len(CELL.findall(text, first, last))
-            if n > MOST_IN_A_ROW:
+        for edge, (first, last) in enumerate(pairwise(edges), 1):
+            if edge > 1:
+                n_cells = 0
+            if n_cells or edge == len(edges) - 1 or last - first >= SHORTEST_ROW:
+                n_cells += len(CELL.findall(text, first, last))
+            if n_cells > MOST_IN_A_ROW:
                 raise TooMuchError(f"it has more than {MOST_IN_A_ROW:,} cells in a row")
 
 
-def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
+def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
+    """Return the sheets of a workbook, with calculated values or with formulas."""
     import openpyxl  # costs a third of a second, which readers of CSV need not wait for
 
     with warnings.catch_warnings():
@@ -190,37 +193,41 @@ def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list
     return sheets
 
 
-def _header(sheet: Any, entered: Any, header_row: int) -> tuple[int, int]:
-    """The number of cells of the header, and the number of rows before it.
+def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, int]:
+    """Return the number of header cells and the number of rows before it; 0, 0 without one.
 
     The header is the first row from `header_row` on that is not empty.
     """
     first = max(header_row, 1)
     # One more than may be there, so that a row that is too wide shows; openpyxl fills rows up.
-    pairs = _pairs(sheet, entered, first, MOST_COLUMNS + 1, 1)
-    for before, (cells, typed) in enumerate(pairs, first - 1):
-        if before >= EMPTY_BEFORE + header_row:
+    pairs = _pair_cells(sheet, formula_sheet, first, MOST_COLUMNS + 1, 1)
+    for n_before, (cells, formula_cells) in enumerate(pairs, first - 1):
+        if n_before >= EMPTY_BEFORE + header_row:
             raise TooMuchError(f"its first {EMPTY_BEFORE:,} rows are empty")
-        filled = [i for i, cell in enumerate(typed, 1) if cell.value is not None]
-        if any(typed[i - 1].data_type == "f" or _text(cells[i - 1].value).strip() for i in filled):
+        filled = [i for i, cell in enumerate(formula_cells, 1) if cell.value is not None]
+        if any(
+            formula_cells[i - 1].data_type == "f" or _format_cell(cells[i - 1].value).strip()
+            for i in filled
+        ):
             if filled[-1] > MOST_COLUMNS:
                 raise TooMuchError(f"it has more than {MOST_COLUMNS:,} columns")
-            return filled[-1], before
+            return filled[-1], n_before
     return 0, 0
 
 
-def _rows(sheet: Any, entered: Any, width: int, skipped: int) -> Iterator[SheetRow]:
+def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iterator[SheetRow]:
+    """Yield the rows of a sheet that are not empty; raises `TooMuchError` for too many cells."""
     most = MOST_CELLS // width
-    pairs = _pairs(sheet, entered, skipped + 1, width, BATCH)
-    for number, (cells, typed) in enumerate(pairs, skipped + 1):
+    pairs = _pair_cells(sheet, formula_sheet, skipped + 1, width, BATCH)
+    for number, (cells, formula_cells) in enumerate(pairs, skipped + 1):
         if number > LAST_ROW:
             raise TooMuchError(f"there are rows beyond {LAST_ROW:,}")
         if number - skipped > most:
             raise TooMuchError(f"it has more than {MOST_CELLS:,} cells")
-        texts = [_text(cell.value) for cell in cells]
+        texts = [_format_cell(cell.value) for cell in cells]
         uncomputed = [
             i
-            for i, (cell, formula) in enumerate(zip(cells, typed, strict=True))
+            for i, (cell, formula) in enumerate(zip(cells, formula_cells, strict=True))
             if _is_uncomputed(cell, formula)
         ]
         if uncomputed or any(text.strip() for text in texts):
@@ -228,20 +235,21 @@ def _rows(sheet: Any, entered: Any, width: int, skipped: int) -> Iterator[SheetR
             yield SheetRow(number, texts, uncomputed, errors)
 
 
-def _pairs(
-    sheet: Any, entered: Any, first: int, width: int, batch: int
+def _pair_cells(
+    sheet: Any, formula_sheet: Any, first: int, width: int, batch: int
 ) -> Iterator[tuple[Cells, Cells]]:
-    """Each row's cells as calculated and as entered (the same ones if there is no formula)."""
-    calculated = _quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
-    if entered is None:
+    """Yield each row's calculated cells and its formula cells (the same ones without formulas)."""
+    calculated = _read_quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
+    if formula_sheet is None:
         return ((cells, cells) for cells in calculated)
-    formulas = _quietly(entered.iter_rows(min_row=first, max_col=width), batch)
+    formulas = _read_quietly(formula_sheet.iter_rows(min_row=first, max_col=width), batch)
     return zip(calculated, formulas, strict=True)
 
 
-def _quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
-    # openpyxl warns of what it does not support (validation, formatting), to nobody's use. The
-    # filter is the whole process's: it must not stay set while a consumer works on a row.
+def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
+    """Yield the rows of openpyxl, in batches, without its warnings."""
+    # openpyxl warns of validation and formatting, which this reader does not need. The filter
+    # applies to the whole process: it must not remain set while a consumer works on a row.
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -251,12 +259,14 @@ def _quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
         yield from read
 
 
-def _is_uncomputed(cell: Any, entered: Any) -> bool:
+def _is_uncomputed(cell: Any, formula_cell: Any) -> bool:
+    """Return whether a cell is a formula without a stored value."""
     # A formula whose value is the empty string is stored with the type "str" and no value.
-    return bool(entered.data_type == "f" and cell.value is None and cell.data_type != "str")
+    return bool(formula_cell.data_type == "f" and cell.value is None and cell.data_type != "str")
 
 
-def _text(value: object) -> str:
+def _format_cell(value: object) -> str:
+    """Return a cell's value as text: whole numbers without ".0", dates in ISO 8601."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -273,14 +283,15 @@ def _text(value: object) -> str:
 
 
 def main(bounds: Bounds, part: Part) -> None:
-    """Unpack standard input within bounds, and print what comes."""
-    serve(bounds, map(_printed, unpacked(sys.stdin.buffer, part)))
+    """Unpack standard input within bounds, and print its sheets and rows as JSON."""
+    serve(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
 
 
-def _printed(one: Sheet | SheetRow) -> str:
-    if isinstance(one, Sheet):
-        return json.dumps([one.title, one.titles])
-    return json.dumps([one.number, one.texts, one.uncomputed, one.errors])
+def _encode_row(part: Sheet | SheetRow) -> str:
+    """Return a sheet or a row as one line of JSON."""
+    if isinstance(part, Sheet):
+        return json.dumps([part.title, part.titles])
+    return json.dumps([part.number, part.texts, part.uncomputed, part.errors])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Math word problems of which some have no answer, in the layout of UMWP, and replies to them."""
+"""Read math word problems, some without an answer, in the layout of UMWP, and replies to them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from annotations.exchange.facts import Note
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
-from annotations.exchange.model_replies import notes_of, read_reply
+from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
-from annotations.exchange.reading.objects import id_of, read_listed, status_of
+from annotations.exchange.reading.objects import id_of, read_listed, read_status
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
@@ -31,12 +31,12 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class WordProblem:
-    """A problem.
+    """One math word problem.
 
-    `answers` are the right numbers, none where there is no answer. `answerable` is None where
-    nobody said whether there is one. `category` says why there is none, 1 to 5, None where nobody
-    said. `relevant` are the ids of the problems it was made of. `is_math` is False where the answer
-    is a text, such as CO2, and letters in it are no variables.
+    `answers` are the right numbers, none where there is no answer. `answerable` is None where it is
+    not known. `category` is the reason why there is no answer, 1 to 5, or None. `relevant` are the
+    ids of the problems it was derived from. `is_math` is False where the answer is a text, such as
+    CO2, and letters in it are no variables.
     """
 
     id: str
@@ -62,7 +62,7 @@ class WordProblemFile:
 
 @dataclass(frozen=True, slots=True)
 class WordProblemReply:
-    """What a system replied to a problem that was asked in some form."""
+    """One reply of a system to a problem, asked in one form."""
 
     line: int
     system: str
@@ -75,7 +75,7 @@ class WordProblemReply:
 
 @dataclass(frozen=True, slots=True)
 class WordProblemReplies:
-    """The replies of a file, in its order; `n_repeated` say once more what an earlier one said."""
+    """The replies of a file, in its order; `n_repeated` rows repeat an earlier reply."""
 
     name: str
     sha256: str
@@ -86,7 +86,7 @@ class WordProblemReplies:
 
 
 def read_word_problems(path: Readable) -> WordProblemFile:
-    """Read problems, JSON Lines or one JSON list.
+    """Read word problems from JSON Lines or one JSON list.
 
     Raises
     ------
@@ -97,64 +97,70 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     source = source_of(path)
     problems = Problems(source.name)
     listed = read_listed(source, problems, "problems_not_listed")
-    found: dict[str, WordProblem] = {}
-    for line, one in listed.values:
-        problem = _problem(problems, line, one)
+    problems_by_id: dict[str, WordProblem] = {}
+    for line, entry in listed.values:
+        problem = _read_problem(problems, line, entry)
         if problem is None:
             continue
-        first = found.setdefault(problem.id, problem)
+        first = problems_by_id.setdefault(problem.id, problem)
         if first is not problem:
             code = "problem_twice"
             if first.answerable != problem.answerable:
                 code = "problem_labelled_twice"
             problems.add_code(line or None, "id", code, id=problem.id, first_line=first.line)
     problems.raise_if_any()
-    return WordProblemFile(source.name, listed.sha256, tuple(found.values()), listed.warnings)
+    return WordProblemFile(
+        source.name, listed.sha256, tuple(problems_by_id.values()), listed.warnings
+    )
 
 
 def as_umwp(problem: WordProblem) -> dict[str, Any]:
-    """Return a problem as the data set's files have it; ids that are numbers are numbers again."""
+    """Return a problem as a dict in UMWP's layout; ids that are digits become numbers."""
     return {
-        "id": _as_written(problem.id),
+        "id": _restore_number(problem.id),
         "question": problem.text,
         "answer": list(problem.answers) or None,
         "answerable": problem.answerable,
         "category": problem.category,
-        "relevant_ids": [_as_written(item) for item in problem.relevant] or None,
+        "relevant_ids": [_restore_number(item) for item in problem.relevant] or None,
         "source": problem.source,
         **({} if problem.is_math else {"math": False}),
     }
 
 
-def _as_written(item: str) -> int | str:
+def _restore_number(item: str) -> int | str:
+    """Return an id of digits as a number, any other id as text."""
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 
 
-def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
-    at = line or None
-    if not isinstance(one, dict):
-        problems.add_code(at, None, "problem_no_object")
+def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | None:
+    """Return the problem of an entry; None, with the faults noted, for a bad one."""
+    line_or_none = line or None
+    if not isinstance(entry, dict):
+        problems.add_code(line_or_none, None, "problem_no_object")
         return None
-    before = problems.total
-    wrong = partial(problems.add_code, at)
-    name = id_of(one.get("id"))
+    n_problems = problems.total
+    note = partial(problems.add_code, line_or_none)
+    name = id_of(entry.get("id"))
     if not name:
-        wrong("id", "problem_id_unusable")
-    text = one.get("question")
+        note("id", "problem_id_unusable")
+    text = entry.get("question")
     if not isinstance(text, str) or not text.strip():
-        wrong("question", "problem_text_unusable")
-    answerable, answers, category = _label(one, wrong)
-    given = one.get("relevant_ids")
-    relevant = [id_of(item) for item in ([] if given is None else _listed(given))]
+        note("question", "problem_text_unusable")
+    answerable, answers, category = _read_label(entry, note)
+    relevant_value = entry.get("relevant_ids")
+    relevant = [
+        id_of(item) for item in ([] if relevant_value is None else _wrap_in_list(relevant_value))
+    ]
     if not all(relevant):
-        wrong("relevant_ids", "relevant_ids_unusable")
-    source = id_of(one.get("source"))
+        note("relevant_ids", "relevant_ids_unusable")
+    source = id_of(entry.get("source"))
     if source is None:
-        wrong("source", "problem_source_unusable")
-    is_math = one.get("math", True)
+        note("source", "problem_source_unusable")
+    is_math = entry.get("math", True)
     if not isinstance(is_math, bool):
-        wrong("math", "problem_math_unusable")
-    if problems.total > before:
+        note("math", "problem_math_unusable")
+    if problems.total > n_problems:
         return None
     return WordProblem(
         name or "",
@@ -169,54 +175,54 @@ def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
     )
 
 
-def _label(one: dict[str, Any], wrong: Note) -> tuple[bool | None, tuple[float, ...], int]:
+def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[float, ...], int]:
     """Return whether there is an answer, the right numbers, and the category, 0 for none."""
-    answerable = one.get("answerable", "")
+    answerable = entry.get("answerable", "")
     if answerable is not None and not isinstance(answerable, bool):
-        wrong("answerable", "answerable_unusable")
+        note("answerable", "answerable_unusable")
         answerable = None
-    answers = _numbers(one.get("answer"))
+    answers = _read_numbers(entry.get("answer"))
     if answers is None:
-        wrong("answer", "problem_answer_unusable")
+        note("answer", "problem_answer_unusable")
     elif answerable is True and not answers:
-        wrong("answer", "problem_answer_missing")
-    category = _category(one.get("category"))
+        note("answer", "problem_answer_missing")
+    category = _read_category(entry.get("category"))
     if category is None:
-        wrong("category", "category_unknown", category=str(one.get("category"))[:40])
+        note("category", "category_unknown", category=str(entry.get("category"))[:40])
     elif category and answerable is True:
-        wrong("category", "category_of_answerable", category=category)
-    elif category and one.get("answerable", "") is None:
-        wrong("category", "category_of_unlabelled", category=category)
+        note("category", "category_of_answerable", category=category)
+    elif category and entry.get("answerable", "") is None:
+        note("category", "category_of_unlabelled", category=category)
     return answerable, answers or (), category or 0
 
 
-def _listed(value: Any) -> list[Any]:
+def _wrap_in_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _numbers(value: Any) -> tuple[float, ...] | None:
+def _read_numbers(value: Any) -> tuple[float, ...] | None:
     """Return the numbers of an answer; None where it holds anything else."""
-    found = []
-    for one in [] if value is None else _listed(value):
-        if isinstance(one, bool) or not isinstance(one, int | float | str):
+    numbers = []
+    for entry in [] if value is None else _wrap_in_list(value):
+        if isinstance(entry, bool) or not isinstance(entry, int | float | str):
             return None
         try:
-            number = float(one)
+            number = float(entry)
         except (ValueError, OverflowError):
             return None
         if not isfinite(number):
             return None
-        found.append(number)
-    return tuple(found)
+        numbers.append(number)
+    return tuple(numbers)
 
 
-def _category(value: Any) -> int | None:
-    """Return 1 to 5, 0 where there is none, None for what is no category."""
+def _read_category(value: Any) -> int | None:
+    """Return the category 1 to 5, 0 where there is none, None for an unknown one."""
     if value is None or value == "":
         return 0
-    written = id_of(value)
-    known = {str(one): one for one in (0, *CATEGORIES)}
-    return known.get(written or "")
+    text = id_of(value)
+    known = {str(category): category for category in (0, *CATEGORIES)}
+    return known.get(text or "")
 
 
 def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> WordProblemReplies:
@@ -224,7 +230,7 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
 
     Columns: `id` (or `item`) and `reply`; `system` (default "model"), `form` (default "direct")
     and `status` (default text) may be absent, and so may the reply of a row with another status.
-    The thinking in a reply is put aside, unless `keep_thinking`.
+    The thinking in a reply is removed from its text, unless `keep_thinking`.
 
     Raises
     ------
@@ -242,16 +248,16 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
     )
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
-    found: dict[tuple[str, str, str], WordProblemReply] = {}
-    said: set[str] = set()
+    replies: dict[tuple[str, str, str], WordProblemReply] = {}
+    cells_seen: set[str] = set()
     n_rows = n_repeated = 0
     for line, cells, _ in table.rows:
         n_rows += 1
-        said.update((cells[1], cells[4]))
-        reply = _reply(problems, line, cells, keep_thinking)
+        cells_seen.update((cells[1], cells[4]))
+        reply = _read_reply_row(problems, line, cells, keep_thinking)
         if reply is None:
             continue
-        first = found.setdefault((reply.system, reply.item, reply.form), reply)
+        first = replies.setdefault((reply.system, reply.item, reply.form), reply)
         if first is reply:
             continue
         n_repeated += 1
@@ -267,28 +273,29 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
             )
     if not n_rows and not problems.total:
         problems.add_code(None, None, "no_rows", what="replies")
-    elif not problems.total and not any(said):
+    elif not problems.total and not any(cells_seen):
         problems.add_code(None, "reply", "no_replies")
     problems.raise_if_any()
     return WordProblemReplies(
         table.name,
         table.sha256,
-        tuple(found.values()),
+        tuple(replies.values()),
         n_rows,
         n_repeated,
-        (*table.warnings, *notes_of(found.values())),
+        (*table.warnings, *describe_replies(replies.values())),
     )
 
 
-def _reply(
+def _read_reply_row(
     problems: Problems, line: int, cells: tuple[str, ...], keep_thinking: bool
 ) -> WordProblemReply | None:
+    """Return the reply of a row; None, with the problems noted, for a bad row."""
     name, text, system, form, word, reason = cells
     item = clean_id(name)
     if not item:
         problems.add_code(line, "id", "problem_id_missing")
     text = "" if is_blank(text) else text
-    status = status_of(word, text, line, problems)
+    status = read_status(word, text, line, problems)
     if not item or status is None:
         return None
     read = read_reply(text, status, reason, keep_thinking)
@@ -296,9 +303,9 @@ def _reply(
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
     model = clean_id(system) or "model"
-    return WordProblemReply(line, model, item, form_of(form), *read.parts)
+    return WordProblemReply(line, model, item, normalise_form(form), *read.parts)
 
 
-def form_of(written: str) -> str:
-    """Return a form of asking as forms are kept: "In_Context" is in-context, nothing is direct."""
+def normalise_form(written: str) -> str:
+    """Return a form of asking in its stored spelling: "In_Context" is in-context, "" is direct."""
     return "-".join(cleaned(written).casefold().replace("_", " ").split()) or DIRECT

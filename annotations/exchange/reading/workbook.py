@@ -1,4 +1,4 @@
-"""Rows of XLSX workbooks."""
+"""Read the rows of XLSX workbooks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import BinaryIO
 
-from annotations.exchange.defusing import restored
-from annotations.exchange.header import Column, Layout, Row, lay_out, named_corner
+from annotations.exchange.defusing import restore
+from annotations.exchange.header import Column, Layout, Row, lay_out, name_corner
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.bounded_process import Bounds, values_of
-from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
+from annotations.exchange.reading.bounded_process import Bounds, read_values
+from annotations.exchange.reading.decoding import OLE, ZIP, build_empty_file_error
 from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Source
-from annotations.exchange.reading.unpacking import Part, Sheet, SheetRow, unpacked
+from annotations.exchange.reading.unpacking import Part, Sheet, SheetRow, unpack_sheet
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -36,20 +36,19 @@ def read_workbook(
     marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
-    """The data rows of a workbook's first sheet, or of that of the source, with their row numbers.
+    """Yield the data rows of a workbook's first sheet, or of the source's, with row numbers.
 
     The header is the first row that is not empty, or that of the source; empty rows are skipped;
     cells without a header are left out. Values are those that the spreadsheet stored: whole numbers
     without ".0", dates in ISO 8601, TRUE and FALSE. A formula without a stored value and an error
     value in a wanted column are noted in `problems`. `remarks` receives a sentence if there are
-    further sheets and none was chosen.
-    All but small ones are unpacked in a process of its own, whose processor time goes by the size
-    of the file. Raises `InputError` for a file that is no workbook, one with a password, the old
-    .xls, one that would unpack to an absurd size or holds more than is read, an empty sheet, and a
-    header that will not do.
+    further sheets and none was chosen. All but small workbooks are unpacked in a process of its
+    own, whose limit of processor time grows with the size of the file. Raises `InputError` for a
+    file that is no workbook, one with a password, the old .xls, one that would unpack to an absurd
+    size or exceeds the limits, an empty sheet, and an invalid header.
     """
-    rows = _unpacked(source, Part(source.sheet, source.header_row))
-    yield from _rows(rows, source, columns, problems, kept_aside, marks, remarks)
+    rows = _unpack(source, Part(source.sheet, source.header_row))
+    yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks)
 
 
 def first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
@@ -57,23 +56,23 @@ def first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]
 
     Raises `InputError` as `read_workbook` does.
     """
-    found: list[tuple[Sheet, list[SheetRow]]] = []
-    for one in _unpacked(source, Part(first_rows=n_rows)):
-        if isinstance(one, Sheet):
-            found.append((one, []))
+    sheets: list[tuple[Sheet, list[SheetRow]]] = []
+    for part in _unpack(source, Part(first_rows=n_rows)):
+        if isinstance(part, Sheet):
+            sheets.append((part, []))
         else:
-            found[-1][1].append(one)
-    return found
+            sheets[-1][1].append(part)
+    return sheets
 
 
-def _unpacked(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
+def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
     """Yield a part of a workbook; raises `InputError` for one that cannot be read."""
     with source.open() as handle:
         try:
-            if _inspected(handle, source.name) <= UNPACKED_HERE:
-                yield from unpacked(handle, part)
+            if _check_size(handle, source.name) <= UNPACKED_HERE:
+                yield from unpack_sheet(handle, part)
             else:
-                yield from _unpacked_elsewhere(handle, source.name, part)
+                yield from _unpack_in_process(handle, source.name, part)
         except InputError:
             raise
         except TooMuchError as error:
@@ -85,8 +84,8 @@ def _unpacked(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
             raise InputError.from_code(source.name, "workbook_damaged") from error
 
 
-def _inspected(handle: BinaryIO, name: str) -> int:
-    """The bytes it has unpacked. Raises `InputError` for what is no workbook or too large."""
+def _check_size(handle: BinaryIO, name: str) -> int:
+    """Return the uncompressed size in bytes; raises `InputError` for no workbook or a large one."""
     head = handle.read(8)
     if head == OLE:
         raise InputError.from_code(name, "workbook_old_format")
@@ -96,36 +95,38 @@ def _inspected(handle: BinaryIO, name: str) -> int:
     with zipfile.ZipFile(handle) as archive:
         parts = archive.infolist()
     # zipfile never unpacks more than a part declares, so the declared sizes can be trusted.
-    found = sum(part.file_size for part in parts)
-    if found > LARGEST or (found > 1 << 26 and found > PACKED_AT_MOST * size):
-        raise InputError.from_code(name, "workbook_unpacked_large", n_bytes=found)
+    unpacked_size = sum(part.file_size for part in parts)
+    if unpacked_size > LARGEST or (
+        unpacked_size > 1 << 26 and unpacked_size > PACKED_AT_MOST * size
+    ):
+        raise InputError.from_code(name, "workbook_unpacked_large", n_bytes=unpacked_size)
     if any(part.flag_bits & 1 for part in parts):
         raise InputError.from_code(name, "workbook_locked")
-    return found
+    return unpacked_size
 
 
-def _unpacked_elsewhere(
+def _unpack_in_process(
     handle: BinaryIO, name: str, part: Part = WHOLE
 ) -> Iterator[Sheet | SheetRow]:
-    """What `unpacked` yields, by a process with bounds on its time and its memory."""
-    bounds = limits(handle.seek(0, 2))
+    """Yield what `unpack_sheet` yields, from a process with bounds on its time and memory."""
+    bounds = compute_bounds(handle.seek(0, 2))
     arguments = [part.sheet, part.header_row, part.first_rows]
-    rows = values_of(handle, name, unpacked.__module__, arguments, bounds)
+    rows = read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
     with closing(rows):
-        for found in rows:
-            yield Sheet(*found) if len(found) == 2 else SheetRow(*found)
+        for fields in rows:
+            yield Sheet(*fields) if len(fields) == 2 else SheetRow(*fields)
 
 
-def limits(size: int) -> Bounds:
-    """Return the bounds for a workbook of so many bytes.
+def compute_bounds(size: int) -> Bounds:
+    """Return the bounds of time and memory for a workbook of so many bytes.
 
-    Several times what real ones take on a slow machine: a person pays for time by the length of
-    the upload.
+    They are several times what real workbooks take on a slow machine: a longer process needs a
+    longer upload.
     """
     return Bounds(20 + size // 50_000, (1536 << 20) + 10 * size)
 
 
-def _rows(
+def _pick_rows(
     unpacked_rows: Iterator[Sheet | SheetRow],
     source: Source,
     columns: Sequence[Column],
@@ -134,6 +135,7 @@ def _rows(
     marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
+    """Yield each row as (number, wanted cells, further cells); bad cells are noted."""
     layout: Layout | None = None
     name = source.name
     for row in unpacked_rows:
@@ -141,16 +143,16 @@ def _rows(
             _note_sheets(row, source, remarks)
             continue
         if layout is None:
-            names = named_corner(row.texts) if source.names_corner else row.texts
+            names = name_corner(row.texts) if source.names_corner else row.texts
             layout = lay_out(names, columns, name, row.number)
             kept_aside.extend(other for _, other in layout.others)
             marks.update(layout.marks)
             continue
-        texts = [restored(text) for text in row.texts] if layout.is_defused else row.texts
+        texts = [restore(text) for text in row.texts] if layout.is_defused else row.texts
         sound = True
         for position, column in zip(layout.wanted, columns, strict=True):
             if position is not None and position < len(texts):
-                code = _fault(row, position)
+                code = _find_fault(row, position)
                 if code:
                     sound = False
                     values = {"text": row.texts[position]} if position in row.errors else {}
@@ -158,14 +160,15 @@ def _rows(
         if sound:
             yield (
                 row.number,
-                _picked(texts, layout.wanted),
-                _picked(texts, [i for i, _ in layout.others]),
+                _pick_cells(texts, layout.wanted),
+                _pick_cells(texts, [i for i, _ in layout.others]),
             )
     if layout is None:
-        raise empty_file(name)
+        raise build_empty_file_error(name)
 
 
 def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
+    """Raise `InputError` if the sheet does not exist; add a remark on sheets that are not read."""
     if not sheet.titles:
         raise InputError.from_code(source.name, "workbook_without_sheet")
     if sheet.title is None:
@@ -180,8 +183,8 @@ def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
         )
 
 
-def _fault(row: SheetRow, position: int) -> str:
-    """Return the code of what is wrong with a cell; "" if nothing is."""
+def _find_fault(row: SheetRow, position: int) -> str:
+    """Return the code of a cell's fault; "" if there is none."""
     if position in row.uncomputed:
         return "formula_without_value"
     if position in row.errors:
@@ -189,6 +192,7 @@ def _fault(row: SheetRow, position: int) -> str:
     return "nul_in_cell" if "\0" in row.texts[position] else ""
 
 
-def _picked(texts: list[str], positions: Sequence[int | None]) -> tuple[str, ...]:
+def _pick_cells(texts: list[str], positions: Sequence[int | None]) -> tuple[str, ...]:
+    """Return the cells at the positions, "" where a position is None or beyond the row."""
     width = len(texts)
     return tuple("" if i is None or i >= width else texts[i] for i in positions)

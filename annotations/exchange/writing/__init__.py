@@ -1,1 +1,1 @@
-"""From rows to files of every format, a piece at a time, and to folders that appear whole."""
+"""Write rows to files of every format, a piece at a time, and folders all at once."""

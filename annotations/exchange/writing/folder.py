@@ -1,4 +1,4 @@
-"""The folder a command writes: all of its files appear together, or none."""
+"""Write the files of a command to a folder: all of them appear together, or none."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from annotations.exchange.problems import InputError, Problem
 
 
 class OutputFolder:
-    """Stages files and, when the `with` block ends without an exception, puts them in `path`.
+    """Collects files and puts them in `path` when the `with` block ends without an exception.
 
-    If the folder did not exist it appears by one rename, parents included; if it did, files of
-    the same name are replaced, others are left alone. After any exception, Ctrl-C too, or if
-    replacing fails midway, all is as before. Raises `InputError` on entry, before any work, if
-    the place is a file or cannot be written to, and later if the disk will not take a file.
+    If the folder did not exist it appears by one rename, parents included; if it did, files of the
+    same name are replaced, others are unchanged. After any exception, Ctrl-C too, or if replacing
+    fails midway, the folder is as before. Raises `InputError` on entry, before any work, if the
+    path is a file or cannot be written to, and later if a file cannot be stored.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -36,7 +36,7 @@ class OutputFolder:
             self._prepare()
         except (OSError, ValueError) as error:
             self._clean_up()
-            raise self._failure(error, "folder_unwritable") from error
+            raise self._wrap_error(error, "folder_unwritable") from error
         except BaseException:
             self._clean_up()
             raise
@@ -50,7 +50,7 @@ class OutputFolder:
     ) -> None:
         done = False
         try:
-            failures = [f for f in map(_closed, self._files.values()) if f is not None]
+            failures = [f for f in map(_close, self._files.values()) if f is not None]
             if kind is None:
                 try:
                     if failures:
@@ -58,21 +58,21 @@ class OutputFolder:
                     self._publish()
                     done = True
                 except OSError as failure:
-                    raise self._failure(failure, "folder_not_written") from failure
+                    raise self._wrap_error(failure, "folder_not_written") from failure
         finally:
             self._clean_up(keep_parents=done)
 
     def open(self, name: str) -> BinaryIO:
-        """A new binary file, closed at the latest when the block ends.
+        """Return a new binary file, which is closed when the block ends, at the latest.
 
-        Raises ValueError for a name that is not a plain one or was used already, `InputError`
-        if it cannot be made.
+        Raises ValueError for a name with a folder or one used already, `InputError` if the file
+        cannot be created.
         """
-        path = self._new(name)
+        path = self._build_path(name)
         try:
             file = self._files[name] = path.open("xb")
         except OSError as error:
-            raise self._failure(error, "folder_file_refused", name=name) from error
+            raise self._wrap_error(error, "folder_file_refused", name=name) from error
         return file
 
     def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -83,7 +83,7 @@ class OutputFolder:
         self._write(name, lambda file: _write_table(file, name, header, rows))
 
     def write_lines(self, name: str, pieces: Iterable[str]) -> None:
-        """Write text in UTF-8 as it comes, for tables whose lines are made elsewhere."""
+        """Write pieces of text in UTF-8, unchanged."""
         self._write(name, lambda file: file.writelines(pieces))
 
     def write_json(self, name: str, value: object) -> None:
@@ -91,13 +91,14 @@ class OutputFolder:
 
         def write(file: TextIO) -> None:
             options = {"indent": 2, "ensure_ascii": False, "allow_nan": False}
-            json.dump(value, file, default=_plain, **options)  # type: ignore[arg-type]
+            json.dump(value, file, default=_convert_scalar, **options)  # type: ignore[arg-type]
             file.write("\n")
 
         self._write(name, write)
 
     def _write(self, name: str, write: Callable[[TextIO], None]) -> None:
-        path = self._new(name)
+        """Write one text file by a function, and delete it if the function raises."""
+        path = self._build_path(name)
         try:
             with path.open("x", encoding="utf-8", newline="") as file:
                 self._files[name] = file
@@ -107,44 +108,47 @@ class OutputFolder:
             self._files.pop(name, None)
             path.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise self._failure(error, "folder_file_refused", name=name) from error
+                raise self._wrap_error(error, "folder_file_refused", name=name) from error
             raise
 
-    def _new(self, name: str) -> Path:
+    def _build_path(self, name: str) -> Path:
+        """Return the temporary path of a new file; raises for a name that cannot be used."""
         if self._stage is None:
             raise ValueError("files are written inside the with block")
         if not name or Path(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} is no plain file name")
         if name in self._files:
             raise ValueError(f"{name} was written already")
-        there = self.path / name
-        if there.is_dir():
+        target = self.path / name
+        if target.is_dir():
             raise InputError.from_code(str(self.path), "folder_in_place", name=name)
-        if there.exists() and not there.is_file():
-            # A device or a pipe: to replace it, as files are, would take it away from everybody.
+        if target.exists() and not target.is_file():
+            # A device or a pipe: replacing it by a file would destroy it for all programs.
             raise InputError.from_code(str(self.path), "output_not_ordinary", name=name)
         return self._stage / "new" / name
 
     def _prepare(self) -> None:
+        """Create the temporary folder, and missing parents of the folder."""
         path = self.path
         if "\0" in str(path):
             raise ValueError("a path holds no NUL character")
         if path.is_dir():
             # Inside it and not beside it: it may be a volume of its own, where a rename from
             # outside fails, in a parent that is not ours to write to.
-            place = path
+            parent = path
         elif path.is_symlink() or path.exists():
             raise InputError.from_code(str(path), "output_no_folder")
         else:
-            place = path.absolute().parent
-            self._make(place)
-        stage = place / f".crowdgrade-{secrets.token_hex(6)}"
+            parent = path.absolute().parent
+            self._make_parents(parent)
+        stage = parent / f".crowdgrade-{secrets.token_hex(6)}"
         self._stage = stage
         stage.mkdir()
         (stage / "new").mkdir()
         (stage / "old").mkdir()
 
-    def _make(self, folder: Path) -> None:
+    def _make_parents(self, folder: Path) -> None:
+        """Create a folder and its missing parents, and remember them."""
         missing = []
         while not folder.is_dir():
             if folder.exists():
@@ -156,6 +160,7 @@ class OutputFolder:
             self._made.append(folder)
 
     def _publish(self) -> None:
+        """Move all files to the folder; undo all moves if one fails."""
         assert self._stage is not None
         new = self._stage / "new"
         if not self.path.is_dir():
@@ -169,7 +174,7 @@ class OutputFolder:
         old = self._stage / "old"
         try:
             for name in self._files:
-                _keep(self.path / name, old / name)
+                _back_up(self.path / name, old / name)
             for name in self._files:
                 (new / name).replace(self.path / name)
         except BaseException:
@@ -184,23 +189,25 @@ class OutputFolder:
             raise
 
     def _clean_up(self, *, keep_parents: bool = False) -> None:
+        """Delete the temporary folder and, after a failure, created parents that are empty."""
         if self._stage is not None:
             shutil.rmtree(self._stage, ignore_errors=True)
             self._stage = None
         if not keep_parents:
             for folder in reversed(self._made):
-                with suppress(OSError):  # somebody else put something there: then it stays
+                with suppress(OSError):  # not empty any more: another program has written to it
                     folder.rmdir()
         self._made = []
 
-    def _failure(self, error: Exception, code: str, **values: str) -> InputError:
+    def _wrap_error(self, error: Exception, code: str, **values: str) -> InputError:
+        """Return the `InputError` of an error of the operating system."""
         cause = getattr(error, "strerror", None) or str(error)
         problem = Problem.from_code(str(self.path), None, None, code, cause=cause, **values)
         return InputError([problem])
 
 
-def _closed(file: BinaryIO | TextIO) -> OSError | None:
-    """Close it; the error if its last bytes could not be written."""
+def _close(file: BinaryIO | TextIO) -> OSError | None:
+    """Close a file; return the error if its last bytes could not be written, else None."""
     try:
         file.close()
     except OSError as error:
@@ -208,8 +215,8 @@ def _closed(file: BinaryIO | TextIO) -> OSError | None:
     return None
 
 
-def _keep(target: Path, backup: Path) -> None:
-    """A second name for the file, if there is one, so that it is never absent from the folder."""
+def _back_up(target: Path, backup: Path) -> None:
+    """Give the file a second name, if it exists, so that it is never absent from the folder."""
     if not os.path.lexists(target):
         return
     try:
@@ -221,6 +228,7 @@ def _keep(target: Path, backup: Path) -> None:
 def _write_table(
     file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
+    """Write a table with a header; raises ValueError for a row of another length."""
     width = len(header)
     file.write(csv_line(header) + "\n")
     for number, row in enumerate(rows):
@@ -230,26 +238,28 @@ def _write_table(
 
 
 def csv_line(cells: Sequence[object]) -> str:
-    """Return cells as a table of a folder has them: quoted where they must be, None is nothing.
+    """Return cells as a line of CSV, quoted where necessary; None is an empty cell.
 
     Raises ValueError for NaN and infinity.
     """
-    return ",".join(_cell(cell) for cell in cells)
+    return ",".join(_format_cell(cell) for cell in cells)
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
+    """Return a cell of CSV, quoted where necessary."""
     if value is None:
         return ""
     if not isinstance(value, str):
-        return _number(value)
+        return _format_number(value)
     # csv.writer of Python 3.11 leaves a lone \r unquoted where lines end in \n.
     if any(c in value for c in ',"\r\n'):
         return '"' + value.replace('"', '""') + '"'
     return str(value)
 
 
-def _number(value: object) -> str:
-    plain = _plain(value) if hasattr(value, "item") else value
+def _format_number(value: object) -> str:
+    """Return a number or truth value as a cell; raises ValueError for NaN and infinity."""
+    plain = _convert_scalar(value) if hasattr(value, "item") else value
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, float):
@@ -258,11 +268,11 @@ def _number(value: object) -> str:
         return repr(plain)
     if isinstance(plain, int):
         return str(plain)
-    return _cell(str(plain))
+    return _format_cell(str(plain))
 
 
-def _plain(value: object) -> object:
-    """A numpy scalar as Python's own number; numpy itself is not needed for it."""
+def _convert_scalar(value: object) -> object:
+    """Return a numpy scalar as a Python value; raises TypeError for anything else."""
     item = getattr(value, "item", None)
     if item is None or getattr(value, "ndim", None):
         raise TypeError(f"{type(value).__name__} cannot be written")

@@ -1,7 +1,7 @@
-"""Tables as files of every accepted format, in pieces: nothing holds a whole file.
+"""Write tables as files of every accepted format, in pieces, so that no file is held as a whole.
 
-CSV, TSV and XLSX are defused, and say so by their last column (see `defusing`); JSON Lines is
-raw. Reading such a file gives back every text exactly.
+CSV, TSV and XLSX are defused, and marked so by their last column (see `defusing`); JSON Lines is
+raw. Reading such a file returns every text exactly.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.defusing import MARK, defused, defused_cell
+from annotations.exchange.defusing import MARK, defuse_cell, defused
 from annotations.exchange.problems import InputError
 from annotations.exchange.writing.folder import OutputFolder
-from annotations.exchange.writing.sheet import xlsx_chunks
+from annotations.exchange.writing.sheet import write_xlsx
 
 PIECE = 1 << 16
-"""Characters gathered before they are handed on."""
+"""Characters that are collected before a piece is yielded."""
 
 BOM = "\ufeff"
 LONGEST_CELL = csv.field_size_limit()
-"""Characters that a reader of CSV takes in a cell."""
+"""Most characters in a cell that Python's CSV reader accepts."""
 
 Rows = Iterable[Sequence[object]]
 
@@ -37,22 +37,22 @@ class Table:
 
 
 def csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """CSV with commas, in UTF-8 with a byte order mark, lines ending in CR LF."""
-    return _delimited(header, rows, ",")
+    """Yield CSV with commas, in UTF-8 with a byte order mark, lines ending in CR LF."""
+    return _write_delimited(header, rows, ",")
 
 
-def tsv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """The same with tabs."""
-    return _delimited(header, rows, "\t")
+def write_tsv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """Yield TSV, in UTF-8 with a byte order mark, lines ending in CR LF."""
+    return _write_delimited(header, rows, "\t")
 
 
 def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """CSV as panels take it back: defused, without our column and without a byte order mark."""
+    """Yield CSV for a panel: defused, without our mark column and without a byte order mark."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow([defused_cell(cell) for cell in row])
+        writer.writerow([defuse_cell(cell) for cell in row])
         if buffer.tell() >= PIECE:
             yield buffer.getvalue().encode()
             buffer.seek(0)
@@ -61,17 +61,18 @@ def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def lines_chunks(lines: Iterable[str]) -> Iterator[bytes]:
-    """A text a line, defused; nothing for no lines."""
+    """Yield each text as a line, defused."""
     for line in lines:
         yield f"{defused(line)}\n".encode()
 
 
 def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    r"""An object a line, raw, in UTF-8 without a byte order mark, lines ending in \n."""
+    """Yield JSON Lines, an object a row, raw, in UTF-8 without a byte order mark."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     piece, size = [], 0
     for row in rows:
         line = encode(dict(zip(header, row, strict=True)))
+        # The escape may also be two characters of a text: the check of the cells decides.
         if "\\u0000" in line:
             _refuse_nul(header, row)
         piece.append(line)
@@ -83,14 +84,15 @@ def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
         yield ("\n".join(piece) + "\n").encode()
 
 
-def _delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
+def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
+    """Yield a defused table with a delimiter; raises `InputError` for a NUL or a too long cell."""
     buffer = io.StringIO(newline="")
     # With this line end csv quotes \r and \n alike, so that both come back as they were.
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n")
     buffer.write(BOM)
-    writer.writerow([*(defused_cell(name) for name in header), MARK])
+    writer.writerow([*(defuse_cell(name) for name in header), MARK])
     for row in rows:
-        cells = [defused_cell(cell) for cell in row]
+        cells = [defuse_cell(cell) for cell in row]
         for cell in cells:
             if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
                 _refuse_nul(header, row)
@@ -103,25 +105,26 @@ def _delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[by
     yield buffer.getvalue().encode()
 
 
-def _xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    return xlsx_chunks(sheet_rows(header, rows))
+def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """Yield a defused table as a workbook."""
+    return write_xlsx(sheet_rows(header, rows))
 
 
 def sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
     """Yield the rows of a sheet, defused, the header first."""
-    yield [*(defused_cell(name) for name in header), MARK]
+    yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
         if any("\0" in text for text in texts):
             _refuse_nul(header, row)
-        yield [*(defused_cell(cell) for cell in row), ""]
+        yield [*(defuse_cell(cell) for cell in row), ""]
 
 
 FORMATS: dict[str, Callable[[Sequence[str], Rows], Iterator[bytes]]] = {
     "csv": csv_chunks,
-    "tsv": tsv_chunks,
+    "tsv": write_tsv,
     "jsonl": jsonl_chunks,
-    "xlsx": _xlsx,
+    "xlsx": _write_xlsx,
 }
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -134,7 +137,7 @@ CONTENT_TYPES = {
 
 
 def format_of(path: Path, given: str | None = None) -> str:
-    """The format by its name, else by the ending of the file's name.
+    """Return a format by its name, else by the ending of the file's name.
 
     Raises `InputError` for an ending that is none of them.
     """
@@ -151,15 +154,15 @@ def format_of(path: Path, given: str | None = None) -> str:
 
 
 def write_table(path: Path, kind: str, header: Sequence[str], rows: Rows) -> int:
-    """Write a file that appears complete or not at all; says how many bytes it has.
+    """Write a file that appears complete or not at all; return its size in bytes.
 
-    Raises `InputError` if the place cannot be written to, or a cell is not for this format.
+    Raises `InputError` if the folder cannot be written to, or the format cannot hold a cell.
     """
     return write_chunks(path, FORMATS[kind](header, rows))
 
 
 def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
-    """The same for a file that comes in pieces."""
+    """Write pieces to a file that appears complete or not at all; return its size in bytes."""
     size = 0
     with OutputFolder(path.parent) as folder:
         try:
@@ -173,28 +176,30 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
 
 
 def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
+    """Raise `InputError` for a cell with a NUL, which names the cell."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and "\0" in cell:
             raise InputError.from_code(
-                "export", "nul_in_export", name=name, place=_place(header, row)
+                "export", "nul_in_export", name=name, place=_name_row(header, row)
             )
 
 
 def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
+    """Raise `InputError` for a cell that is too long for the format, which names the cell."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and len(cell) >= longest:
             raise InputError.from_code(
                 "export",
                 "export_cell_long",
                 name=name,
-                place=_place(header, row),
+                place=_name_row(header, row),
                 size=len(cell),
                 most=longest,
             )
 
 
-def _place(header: Sequence[str], row: Sequence[object]) -> str:
-    """What names a row: its first two cells, which are ids."""
+def _name_row(header: Sequence[str], row: Sequence[object]) -> str:
+    """Return the first two cells of a row, which are ids, as its name in messages."""
     return ", ".join(
         f"{name} {str(cell)[:60]}" for name, cell in list(zip(header, row, strict=True))[:2] if cell
     )

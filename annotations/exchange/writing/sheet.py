@@ -1,4 +1,4 @@
-"""XLSX workbooks, written in pieces.
+"""Write XLSX workbooks in pieces.
 
 openpyxl takes a minute for what this does in seconds, and refuses control characters; the part of
 ISO/IEC 29500 that is needed is small: a text is an inline string, characters that XML does not
@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from annotations.exchange.problems import InputError
-from annotations.exchange.writing.archive import dated
-from annotations.exchange.writing.pipe import Pipe
+from annotations.exchange.writing.archive import Pipe, make_zip_part
 
 Rows = Iterable[Sequence[object]]
 
@@ -61,8 +60,8 @@ _UNWRITABLE = re.compile(f"[{_ODD}]")
 _SUSPICIOUS = re.compile(f"_x|[&<>{_ODD}]")
 
 
-def xlsx_chunks(rows: Rows) -> Iterator[bytes]:
-    """A workbook with these rows, the first of which is the header.
+def write_xlsx(rows: Rows) -> Iterator[bytes]:
+    """Yield a workbook of one sheet with these rows, the first of which is the header.
 
     A str is a text, an int or float a number, None and "" an empty cell. Raises `InputError` for
     a text that is too long for a cell and for too many rows. Texts hold no NUL.
@@ -71,43 +70,50 @@ def xlsx_chunks(rows: Rows) -> Iterator[bytes]:
 
 
 def workbook_chunks(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
-    """A workbook with a sheet of each name, whose rows are read when it is its turn.
+    """Yield a workbook with a sheet of each name; its rows are built when it is written.
 
-    Names are of letters, digits, blanks and dashes; what is beyond 31 characters is left out. Rows
-    and errors as `xlsx_chunks`.
+    Names consist of letters, digits, blanks and dashes, and are cut after 31 characters. Rows and
+    errors as in `write_xlsx`.
     """
     pipe = Pipe()
     names = list(enumerate((name[:LONGEST_NAME] for name in sheets), 1))
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         types = "".join(_SHEET_TYPE.format(number=number) for number, _ in names)
-        archive.writestr(dated("[Content_Types].xml"), _TYPES.format(sheets=types))
+        archive.writestr(make_zip_part("[Content_Types].xml"), _TYPES.format(sheets=types))
         archive.writestr(
-            dated("_rels/.rels"), _relations({1: ("officeDocument", "xl/workbook.xml")})
+            make_zip_part("_rels/.rels"),
+            _write_relations({1: ("officeDocument", "xl/workbook.xml")}),
         )
         archive.writestr(
-            dated("xl/_rels/workbook.xml.rels"),
-            _relations({at: ("worksheet", f"worksheets/sheet{at}.xml") for at, _ in names}),
+            make_zip_part("xl/_rels/workbook.xml.rels"),
+            _write_relations(
+                {
+                    position: ("worksheet", f"worksheets/sheet{position}.xml")
+                    for position, _ in names
+                }
+            ),
         )
         listed = "".join(_SHEET.format(name=escape(name), number=number) for number, name in names)
-        archive.writestr(dated("xl/workbook.xml"), _WORKBOOK.format(sheets=listed))
-        for (number, _), rows_of in zip(names, sheets.values(), strict=True):
-            sheet = dated(f"xl/worksheets/sheet{number}.xml")
+        archive.writestr(make_zip_part("xl/workbook.xml"), _WORKBOOK.format(sheets=listed))
+        for (number, _), build_rows in zip(names, sheets.values(), strict=True):
+            sheet = make_zip_part(f"xl/worksheets/sheet{number}.xml")
             with archive.open(sheet, "w", force_zip64=True) as part:
                 piece, size = [_BEGIN], 0
-                for at, row in enumerate(rows_of(), 1):
-                    line = _row(at, row)
+                for position, row in enumerate(build_rows(), 1):
+                    line = _write_row(position, row)
                     piece.append(line)
                     size += len(line)
                     if size >= PIECE:
                         part.write("".join(piece).encode())
                         piece, size = [], 0
-                        if data := pipe.taken():
+                        if data := pipe.take():
                             yield data
                 part.write("".join([*piece, _END]).encode())
-    yield pipe.taken()
+    yield pipe.take()
 
 
-def _relations(targets: Mapping[int, tuple[str, str]]) -> str:
+def _write_relations(targets: Mapping[int, tuple[str, str]]) -> str:
+    """Return the XML of a part's relations: kind and target by number."""
     return _RELATIONS.format(
         relations="".join(
             _ONE_RELATION.format(number=number, relation=_RELATION, kind=kind, target=target)
@@ -116,7 +122,8 @@ def _relations(targets: Mapping[int, tuple[str, str]]) -> str:
     )
 
 
-def _row(number: int, row: Sequence[object]) -> str:
+def _write_row(number: int, row: Sequence[object]) -> str:
+    """Return the XML of a row; raises `InputError` for too many rows and a too long text."""
     if number > LAST_ROW:
         raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
     cells = []
@@ -133,14 +140,15 @@ def _row(number: int, row: Sequence[object]) -> str:
                     size=len(cell),
                     most=LONGEST_CELL,
                 )
-            text = f'<t xml:space="preserve">{_escaped(cell)}</t>'
+            text = f'<t xml:space="preserve">{_escape(cell)}</t>'
             cells.append(f'<c t="inlineStr"><is>{text}</is></c>')
         else:
             cells.append(f"<c><v>{cell!r}</v></c>")
     return f'<row r="{number}">{"".join(cells)}</row>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
+    """Return a text as XML, control characters as _xHHHH_."""
     if _SUSPICIOUS.search(text) is None:
         return text
     text = _LOOKS_ESCAPED.sub("_x005F_", text)

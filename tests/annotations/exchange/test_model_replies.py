@@ -5,8 +5,8 @@ import pytest
 from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import (
     Finish,
+    describe_replies,
     finish_of,
-    notes_of,
     read_reply,
     thinking_notes,
 )
@@ -69,6 +69,6 @@ def test_missing_and_refused_statuses():
 
 def test_notes_count_thinking_and_replies_that_were_cut_off():
     replies = [read_reply(one) for one in ("a", "<think>h</think>b", "<think>c")]
-    assert notes_of(replies) == thinking_notes(2, 1)
+    assert describe_replies(replies) == thinking_notes(2, 1)
     assert len(thinking_notes(2, 1)) == 2
     assert thinking_notes(0) == []

@@ -57,7 +57,7 @@ def at(name: str, do: Callable[[], object], after: bool = False, every: int = 1)
     """Let somebody else do something at every so-manieth call of a function of the import."""
     from annotations.exchange.importing import answers, comparing, rows
 
-    place = {"insert": rows.RowsAhead, "_difference": comparing}.get(name, answers)
+    place = {"insert": rows.PreparedRows, "_find_difference": comparing}.get(name, answers)
     known, calls = getattr(place, name), iter(range(sys.maxsize))
 
     def called(*arguments: Any, **options: Any) -> Any:
@@ -87,8 +87,8 @@ def writes(rivers: Any) -> dict[str, Any]:
         _other(f"SELECT 1 FROM annotations_questionset WHERE id = {rivers.pk}", share=True)
         seen.append(stored())
 
-    at("_row", write, every=100)
-    at("_difference", write, every=100)
+    at("_build_row", write, every=100)
+    at("_find_difference", write, every=100)
     at("insert", lambda: kept_out.append(_is_kept_out()), after=True)
     at("insert", lambda: seen.append(stored()), after=True)
     first = bring(rivers)
@@ -127,7 +127,7 @@ def _meanwhile(do: Callable[[], object]) -> None:
             thread.start()
             thread.join()
 
-    at("_row", once)
+    at("_build_row", once)
 
 
 def overtaken(rivers: Any) -> dict[str, Any]:
@@ -154,15 +154,15 @@ def another_version(rivers: Any) -> dict[str, Any]:
     first = bring(rivers)
     from annotations.exchange.importing import answers
 
-    known = answers.look_ahead
+    known = answers.prepare_stage
 
-    def look_ahead(*arguments: Any) -> None:
+    def prepare_stage(*arguments: Any) -> None:
         known(*arguments)
         thread = threading.Thread(target=rivers.draft)
         thread.start()
         thread.join()
 
-    answers.look_ahead = look_ahead
+    answers.prepare_stage = prepare_stage
     return {"reports": [first, bring(rivers)], "whole": _of(rivers)}
 
 

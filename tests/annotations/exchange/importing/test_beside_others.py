@@ -63,7 +63,7 @@ def test_postgresql_lets_others_write_and_point_to_the_set_while_rows_come_in(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("where", [("_row", False, WHOLE // 2), ("insert", True, 1)])
+@pytest.mark.parametrize("where", [("_build_row", False, WHOLE // 2), ("insert", True, 1)])
 def test_killed_at_any_point_it_leaves_nothing_and_the_file_comes_in_whole_afterwards(site, where):
     done = run(site, "killed", KILLED_AT=json.dumps(where))
     assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]

@@ -124,7 +124,7 @@ def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
     for name, n_new in (("one", 3), ("two", 2)):
         with Stage.opened(tmp_path / f"{name}.sqlite") as opened:
             assert (opened.count(), opened.count("is_new")) == (3, n_new)
-            opened.all_new()
+            opened.mark_all_new()
             assert opened.count("is_new") == 3
 
 
@@ -191,10 +191,10 @@ def test_the_way_of_a_worker_is_told_whatever_the_order_of_the_rows(first):
     ]
     worker = StagedWorker("", "ada", 2)
     for one in (facts[first], facts[1 - first], AnswerFacts()):
-        worker.learn(one)
+        worker.add_facts(one)
     assert worker.state == "submitted"
     times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
     assert times == (at(2, 0), at(3, 6), at(3, 40))
-    assert StagedWorker.of_list(worker.as_list()) == worker
+    assert StagedWorker.from_list(worker.to_list()) == worker
     empty = StagedWorker("p", "ben", 3)
-    assert StagedWorker.of_list(empty.as_list()) == empty
+    assert StagedWorker.from_list(empty.to_list()) == empty

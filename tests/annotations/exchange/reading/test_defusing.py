@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.exchange.defusing import defused, defused_cell, restored
+from annotations.exchange.defusing import defuse_cell, defused, restore
 from tests.annotations.exchange.nasty import texts
 
 
 @given(texts)
 def test_restoring_gives_back_every_text(text):
-    assert restored(defused(text)) == text
+    assert restore(defused(text)) == text
 
 
 PARTS = st.sampled_from(["=", "-", "@1", "'", '"', ";", ",", "|", "\t", "\n", " ", "\ufeff", "x"])
@@ -19,7 +19,7 @@ PARTS = st.sampled_from(["=", "-", "@1", "'", '"', ";", ",", "|", "\t", "\n", " 
 
 @given(st.lists(PARTS, max_size=12).map("".join))
 def test_restoring_gives_back_every_text_of_separators_apostrophes_and_signs(text):
-    assert restored(defused(text)) == text
+    assert restore(defused(text)) == text
 
 
 @pytest.mark.parametrize("separator", [";", ",", "|", "\t"])
@@ -64,5 +64,5 @@ def test_what_is_defused_and_what_is_not(text, stands):
 
 
 def test_numbers_are_no_texts_and_nothing_is_an_empty_cell():
-    assert defused_cell(-0.5) == -0.5
-    assert defused_cell(None) == ""
+    assert defuse_cell(-0.5) == -0.5
+    assert defuse_cell(None) == ""

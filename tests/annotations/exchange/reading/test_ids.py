@@ -3,7 +3,7 @@ import re
 import pytest
 
 from annotations.exchange import ids, read_answers, read_model_answers
-from annotations.exchange.ids import IdNotes, clean_id, damage_of, is_blank, wording_of
+from annotations.exchange.ids import IdNotes, clean_id, find_damage, is_blank, wording_of
 from annotations.exchange.presets import head_of, proposed, recognised, rows_of
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.multiqa.files.reading import read_items
@@ -72,7 +72,7 @@ DAMAGED = [
 
 
 def test_what_a_spreadsheet_did_to_an_id_is_told_by_its_looks():
-    assert [damage_of(text) for text, _ in DAMAGED] == [expected for _, expected in DAMAGED]
+    assert [find_damage(text) for text, _ in DAMAGED] == [expected for _, expected in DAMAGED]
 
 
 WORDINGS = [

@@ -167,23 +167,23 @@ def test_the_process_that_waits_comes_before_the_one_that_has_just_decoded(monke
     monkeypatch.setattr(images, "_file", file)
     content, read = picture("PNG", (4, 4)), []
     waiting = threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
-    with file.open("ab") as turn, images._next_file(file).open("ab") as following:
-        assert images._is_locked(turn)  # as another process that decodes holds it
+    with file.open("ab") as turn, images._name_next_file(file).open("ab") as following:
+        assert images._try_lock(turn)  # as another process that decodes holds it
         waiting.start()
         # The one that waits has the place behind it, which nobody else can take.
-        wait_until(lambda: not free(images._next_file(file)), 10, "it has the place")
-        assert not images._is_locked(following)
+        wait_until(lambda: not free(images._name_next_file(file)), 10, "it has the place")
+        assert not images._try_lock(following)
         assert read == []
     waiting.join()
     assert len(read) == 1
     assert free(file)
-    assert free(images._next_file(file))
+    assert free(images._name_next_file(file))
 
 
 def free(file):
     """Return whether no other process would have to wait for a lock."""
     with file.open("ab") as one:
-        return images._is_locked(one)
+        return images._try_lock(one)
 
 
 def test_a_picture_that_waits_too_long_is_refused_and_the_next_one_read(monkeypatch, tmp_path):
@@ -193,7 +193,7 @@ def test_a_picture_that_waits_too_long_is_refused_and_the_next_one_read(monkeypa
         read_image(content, "a.png")
     monkeypatch.setattr(images, "_file", tmp_path / "lock")
     with images._file.open("ab") as other:  # as another process holds it
-        assert images._is_locked(other)
+        assert images._try_lock(other)
         with raises_problem("pictures_busy"):
             read_image(content, "a.png")
     assert read_image(content, "a.png").width == 4

@@ -181,8 +181,8 @@ def test_commas_are_added_beyond_what_is_read_token_by_token(without_tokens):
 def elsewhere(monkeypatch):
     """Let every file be checked in a process of its own, and nothing token by token in this one."""
     monkeypatch.setattr(json_document, "READ_HERE", 0)
-    monkeypatch.setattr(json_document, "_Reading", None)
-    monkeypatch.setattr(json_document, "outline_of", None)
+    monkeypatch.setattr(json_document, "_JsonParser", None)
+    monkeypatch.setattr(json_document, "find_outline", None)
 
 
 def test_a_large_file_that_a_process_checked_has_the_same_values_and_lines(elsewhere):

@@ -275,7 +275,7 @@ def test_cells_far_to_the_right_of_the_header_are_not_filled_up_to(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     rows_of_xml(path, b'<row r="3"><c r="A3"><v>2</v></c><c r="ZZZ3"><v>9</v></c></row>')
     with path.open("rb") as opened:
-        rows = [row for row in unpacking.unpacked(opened) if hasattr(row, "texts")]
+        rows = [row for row in unpacking.unpack_sheet(opened) if hasattr(row, "texts")]
     assert [row.texts for row in rows] == [HEADER, ["w1", "q1", "a"], ["2", "", ""]]
 
 
@@ -290,7 +290,7 @@ def test_a_row_of_more_cells_than_a_sheet_has_is_refused_before_they_are_made(
 ):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     rows_of_xml(path, b'<row r="3">' + b"<c/>" * 16_385 + b"</row>")
-    monkeypatch.setattr(unpacking, "_worksheets", None)  # whoever calls it finds a damaged one
+    monkeypatch.setattr(unpacking, "_open_worksheets", None)  # whoever calls it finds a damaged one
     check_too_large(path, "16,384")
 
 
@@ -333,7 +333,7 @@ def read_cells(monkeypatch):
 
 def rows_in(path):
     with path.open("rb") as opened:
-        return [row for row in unpacking.unpacked(opened) if hasattr(row, "texts")]
+        return [row for row in unpacking.unpack_sheet(opened) if hasattr(row, "texts")]
 
 
 @pytest.mark.parametrize("to_a_row", [1, 4_000])
@@ -415,7 +415,7 @@ def test_texts_are_counted_once_where_blocks_of_a_part_meet(tmp_path):
         part = archive.infolist()[0]
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         # 2.5 MB: three blocks of 1 MiB, and tags that lie across their borders.
-        assert unpacking.count(archive, part, unpacking.STRING, 10**9) == 500_000
+        assert unpacking.count_matches(archive, part, unpacking.STRING, 10**9) == 500_000
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "iso-8859-1"])
@@ -432,8 +432,8 @@ def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
     rows = [HEADER, [], ["w1", "q1", "one_x000D_\ntwo"], ["w2", "q1", "=A1"], ["w3", "#N/A", "c"]]
     path = write_xlsx(tmp_path, *rows)
     with path.open("rb") as opened:
-        here = list(unpacking.unpacked(opened))
-        assert here == list(workbook._unpacked_elsewhere(opened, "a.xlsx"))
+        here = list(unpacking.unpack_sheet(opened))
+        assert here == list(workbook._unpack_in_process(opened, "a.xlsx"))
     assert [row.uncomputed for row in here[1:]] == [[], [], [2], []]
     assert [row.errors for row in here[1:]] == [[], [], [], [1]]
 
@@ -449,7 +449,7 @@ def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("limits", "bound"), [((1, 1 << 32), "1 s"), ((60, 200 << 20), "200 MiB")])
 def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, bound):
     elsewhere(monkeypatch)
-    monkeypatch.setattr(workbook, "limits", lambda size: bounded_process.Bounds(*limits))
+    monkeypatch.setattr(workbook, "compute_bounds", lambda size: bounded_process.Bounds(*limits))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with_shared_strings(path, b"<si><t>abcdefghijklmnopqrst</t></si>" * 900_000 + b"</sst>")
     check_too_large(path, bound)
@@ -460,7 +460,7 @@ def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, 
     monkeypatch.setattr(bounded_process, "SECONDS_TO_WAIT", 0.01)
     monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    with bounded_process._turn("b.xlsx"):
+    with bounded_process._wait_for_process("b.xlsx"):
         check_fault(path, "files_busy")
     assert len(texts(path)) == 1
 
@@ -469,7 +469,7 @@ def test_a_reader_that_stops_early_leaves_no_process_and_no_turn(tmp_path, monke
     path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a" * 500] for n in range(2000)])
     monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
     with path.open("rb") as opened:
-        rows = workbook._unpacked_elsewhere(opened, "a.xlsx")
+        rows = workbook._unpack_in_process(opened, "a.xlsx")
         next(rows)
         rows.close()
     assert bounded_process._turns.acquire(timeout=0)
