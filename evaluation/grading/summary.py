@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.flow.stored import RunSummary
-from evaluation.grading.methods.check_results import Result, check_result, needed
+from evaluation.grading.methods.check_results import Result, classify_check, find_needed
 
 # Grows with every change that an older reader would misunderstand.
 VERSION = 1
@@ -69,12 +69,12 @@ class Looked:
     @property
     def result(self) -> Result:
         """Good, problem, not enough data or not applicable."""
-        return check_result(self.statistic, self.rings, self.reason)
+        return classify_check(self.statistic, self.rings, self.reason)
 
     @property
     def needed(self) -> int | None:
         """The least number that the check needs; None where it ran, or no number helps."""
-        return needed(self.check, self.reason) if self.statistic is None else None
+        return find_needed(self.check, self.reason) if self.statistic is None else None
 
     @property
     def lacks_data(self) -> bool:

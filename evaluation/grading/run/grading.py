@@ -30,7 +30,7 @@ from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
     alarms_of,
-    crowd_for_alarms,
+    choose_crowd,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
 from evaluation.grading.facts.run import CrowdFacts, crowd_facts, with_meaning
@@ -188,7 +188,7 @@ def grade_answers(
         kept,
         outside,
     )
-    crowd, theirs = crowd_for_alarms(parameters, graded, answers, outside)
+    crowd, theirs = choose_crowd(parameters, graded, answers, outside)
     alarms = alarms_of(parameters, crowd, theirs, progress, given.model_names, graded.aqer)
     if graded.remedies is not None:
         look = Look(parameters, graded, answers, outside, given.model_names)

@@ -12,12 +12,12 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import ModelAnswers
 from evaluation.consensus.methods.votes import usable
 from evaluation.consensus.vectors import Progress
-from evaluation.grading.methods.overview import mean_by_code, overview
+from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
 from evaluation.grading.methods.projection import (
-    exemplar_paths,
-    have_unit_length,
-    principal_axes,
-    question_maps,
+    compute_exemplar_paths,
+    compute_principal_axes,
+    compute_question_maps,
+    is_unit_length,
 )
 from evaluation.grading.run.grading import Grading
 from evaluation.methods.cells import Cells, Floats, codes_of
@@ -62,12 +62,12 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     targets = embedded.models
     if targets is not None:
         targets = usable(targets, unit_length=aqer.unit_length)
-    axes = principal_axes(vectors)
+    axes = compute_principal_axes(vectors)
     of_run = axes(vectors)
     code_of = {label: code for code, label in enumerate(questions.tolist())}
     asked = np.array([code_of.get(label, -1) for label in spoken_to.questions], dtype=np.int64)
     spoken = np.array([status is AnswerStatus.TEXT for status in spoken_to.statuses], dtype=bool)
-    own = question_maps(vectors, cells, of_run, targets, asked)
+    own = compute_question_maps(vectors, cells, of_run, targets, asked)
     of_models = np.full((len(asked), 4), np.nan)
     if targets is not None and len(asked):
         of_models = np.hstack([axes(targets), own.of_targets])
@@ -75,7 +75,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     places = np.hstack([of_run, own.places])
     history = aqer.history_
     weights = history.weights
-    paths = exemplar_paths(places, cells, weights)
+    paths = compute_exemplar_paths(places, cells, weights)
     shares = [or_none(share) for share in axes.shares]
     return Maps(
         places=_small(places),
@@ -88,7 +88,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
         about={
             "shares": shares,
             "n_learned": axes.n_learned,
-            "unit_length": have_unit_length(vectors),
+            "unit_length": is_unit_length(vectors),
             "iterations": history.iterations,
             "n_workers": len(aqer.workers_),
             "is_mean": _ends_at(paths[:, -1, :2], axes(aqer.exemplars())),
@@ -106,12 +106,12 @@ def heat_map(grading: Grading) -> dict[str, Any]:
     worker, _ = codes_of(answers.workers)
     question, questions = codes_of(answers.questions)
     scores = aqer.leave_one_out_scores_
-    found = overview(
+    found = compute_overview(
         scores,
         worker,
         question,
         np.argsort(-np.nan_to_num(aqer.grades_, nan=-1.0), kind="stable"),
-        np.argsort(-_last(mean_by_code(scores, question, len(questions))), kind="stable"),
+        np.argsort(-_last(compute_mean_by_code(scores, question, len(questions))), kind="stable"),
     )
     return {
         "means": [[_or_none(value) for value in row] for row in found.means],
@@ -126,7 +126,7 @@ def question_means(grading: Grading) -> Floats:
     """Return (Q,) mean leave-one-out score of the answers to each question; NaN without one."""
     question, questions = codes_of(grading.given.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
-    return mean_by_code(scores, question, len(questions))
+    return compute_mean_by_code(scores, question, len(questions))
 
 
 def as_bytes(row: NDArray[np.float32]) -> bytes | None:

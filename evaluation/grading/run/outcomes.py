@@ -19,14 +19,14 @@ import numpy as np
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import Electorate
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.methods import in_order
+from evaluation.grading.alarms.methods import sort_findings
 from evaluation.grading.alarms.run.detection import (
     Alarm,
     Alarms,
     GradedAnswers,
     alarms_of,
-    plainly,
-    rows_of,
+    restore_plain_vectors,
+    select_rows,
 )
 from evaluation.grading.crowd import OutsideInformation, labels_of
 from evaluation.grading.remedies.methods.partial_crowd import FittedPart
@@ -76,7 +76,7 @@ class Look:
     def at_everybody(self) -> Alarms:
         """Look at all who answered, graded plainly."""
         assert self.graded.plain is not None
-        return self._at(self.graded.plain, plainly(self.answers, self.outside))
+        return self._at(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
 
     def at_voters(self) -> Alarms:
         """Look at those who vote, as they vote; of a group that is one voter all are named."""
@@ -87,7 +87,7 @@ class Look:
             return self._at(voters, self.answers)
         units = fitted.units
         labels = voters.workers_.tolist()
-        theirs = rows_of(self.answers, units.rows)
+        theirs = select_rows(self.answers, units.rows)
         theirs = replace(theirs, workers=[labels[unit] for unit in units.unit.tolist()])
         members: dict[Any, list[Any]] = {}
         for worker, unit in zip(now.workers_.tolist(), units.of_worker.tolist(), strict=True):
@@ -171,7 +171,7 @@ class _Judge:
                 continue
             is_new = alarm.kind != ONLY_AFTER
             told.append(_became(alarm, "new", len(alarm.workers)) if is_new else alarm)
-        return tuple(in_order(told))  # type: ignore[arg-type]
+        return tuple(sort_findings(told))  # type: ignore[arg-type]
 
     def gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """Return the alarms of everybody that those who were not excluded do not have."""

@@ -12,7 +12,7 @@ from django.db import models
 from annotations.models import Question, Worker
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
-from evaluation.grading.alarms.methods.questions import camps_summary
+from evaluation.grading.alarms.methods.questions import build_camps_summary
 from evaluation.grading.alarms.run.detection import SideBySide
 from evaluation.grading.facts.run.records import MODEL, WORKER
 from evaluation.grading.facts.storage import FactRows
@@ -109,7 +109,7 @@ def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
             ),
             **_remedies(grading),
             "map": maps.about,
-            "question_camps": camps_summary(grading.alarms.camps, given.questions),
+            "question_camps": build_camps_summary(grading.alarms.camps, given.questions),
             "facts": facts.summary(),
         }
     )

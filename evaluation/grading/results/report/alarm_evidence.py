@@ -14,7 +14,7 @@ from annotations.models import Question, Response
 from annotations.web.numbers import count_rows_by
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
-from evaluation.grading.alarms.report.report import AlarmEntry, entry_of, with_numbers
+from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
 from evaluation.grading.results.report.workers import WorkerRow, worker_rows
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
@@ -101,13 +101,13 @@ def alarm_evidence(
     copies = Alarm.objects.filter(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
     )
-    alarms = with_numbers(Alarm.objects.filter(run=run, place=place))
+    alarms = annotate_numbers(Alarm.objects.filter(run=run, place=place))
     alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
     if alarm is None:
         return None
     rows = alarm.evidence[(page - 1) * shown : page * shown]
     return AlarmEvidence(
-        alarm=entry_of(alarm, alarm.n_workers, alarm.n_questions),
+        alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
         workers=worker_rows(run, after, size=size, alarm=alarm.pk),
         exhibits=list(_exhibits(run, alarm, rows)),

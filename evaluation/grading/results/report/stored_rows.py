@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from evaluation.grading.alarms.report import all_alarms
+from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
 from evaluation.grading.run.results import TOO_FEW, ModelRow, WorkerRow
@@ -44,7 +44,7 @@ def stored_alarms(run: Run) -> list[Alarm]:
             outcome=alarm.outcome,
             reviewed=alarm.state,
         )
-        for alarm, workers, questions in all_alarms(run)
+        for alarm, workers, questions in iterate_alarms(run)
     ]
 
 

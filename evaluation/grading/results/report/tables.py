@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Question, Response
-from evaluation.grading.alarms.report import all_alarms
-from evaluation.grading.alarms.run.detection import COLUMNS, joined
+from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.run.detection import COLUMNS, join_ids
 from evaluation.grading.facts.report.standing import COUNTED, FactStanding
 from evaluation.grading.results.report.against import AgainstReport
 from evaluation.grading.results.report.answer_map import floats
@@ -68,10 +68,10 @@ def alarms_table(run: Run) -> Table:
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(join_ids(workers), join_ids(questions), TERMINAL.said(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
             )
-            for alarm, workers, questions in all_alarms(run)
+            for alarm, workers, questions in iterate_alarms(run)
         ),
     )
 

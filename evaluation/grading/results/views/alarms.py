@@ -16,14 +16,14 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import rights
 from annotations.web.query import parse_number
 from annotations.web.scope import RefusedError
-from evaluation.grading.alarms.report import alarms_report, false_rings, outcomes_report
+from evaluation.grading.alarms.report import alarms_report, find_false_rings, outcomes_report
 from evaluation.grading.alarms.storage import (
     LONGEST_NOTE,
     REVIEW_PROBLEMS,
     ReviewError,
     State,
-    remedying,
-    review,
+    find_remedying_runs,
+    save_review,
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.alarm_evidence import alarm_evidence
@@ -66,9 +66,9 @@ class ReviewForm(forms.Form):
 
     def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = list(remedying(run)[:RUNS_OFFERED])
+        runs = list(find_remedying_runs(run)[:RUNS_OFFERED])
         choice: Any = self.fields["remedied_by"]
-        choice.queryset = remedying(run)
+        choice.queryset = find_remedying_runs(run)
         choice.choices = [("", "–")] + [
             (one.pk, f"of {one.created_at:%-d %b %Y, %H:%M}, version {one.version.number}")
             for one in runs
@@ -85,7 +85,7 @@ def alarms(request: HttpRequest, run: Run) -> Context:
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": outcomes_report(run),
-        "rings": false_rings(crowd_counts(run)["workers"]),
+        "rings": find_false_rings(crowd_counts(run)["workers"]),
     }
 
 
@@ -104,7 +104,7 @@ def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
     form = ReviewForm(shown, request.POST)
     if form.is_valid():
         try:
-            review(found, request.user, **form.cleaned_data)
+            save_review(found, request.user, **form.cleaned_data)
         except ReviewError as error:
             field = error.field if error.field in form.fields else None
             form.add_error(field, ValidationError(str(error), error.code))
@@ -135,7 +135,7 @@ def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = 
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may = rights(request.user, run.version.question_set).edit
-    rings = false_rings(crowd_counts(run)["workers"])
+    rings = find_false_rings(crowd_counts(run)["workers"])
     above = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
         **decided(run, [row.worker for row in evidence.workers.rows], may),

@@ -20,7 +20,7 @@ from evaluation.background.exclusions import leave_out_excluded
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.forms.options import refusal
 from evaluation.grading.alarms.report import alarms_report
-from evaluation.grading.remedies.report import RECOMMENDED, anchors_report, suggested_anchors
+from evaluation.grading.remedies.report import RECOMMENDED, build_anchors_report, suggested_anchors
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run
@@ -59,7 +59,7 @@ def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
 def _page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
     """Show the steps; `changed` says that other people are left out than were shown before."""
     me = get_user_id(request)
-    report = anchors_report(run, me)
+    report = build_anchors_report(run, me)
     may = rights(request.user, run.version.question_set)
     return {
         "title": "Settle which camp is right",

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice
 from evaluation.charts.chart import Chart
-from evaluation.grading.alarms.report import alarms_and_marks
+from evaluation.grading.alarms.report import read_alarms_and_marks
 from evaluation.grading.results.charts.answer_map import captions, map_chart
 from evaluation.grading.results.charts.answers import MOST, answers_chart
 from evaluation.grading.results.pages import grading_page
@@ -44,7 +44,7 @@ def question(request: HttpRequest, run: Run, question: UUID) -> Context:
     report = found(run, question, after, source, page)
     places = answer_map(run, question, axes, source, best)
     workers = [answer.worker for answer in report.answers.rows]
-    alarms, marks = alarms_and_marks(run, report.question, workers)
+    alarms, marks = read_alarms_and_marks(run, report.question, workers)
     return {
         "title": f"Question {report.name}",
         "report": report,

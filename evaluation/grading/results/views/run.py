@@ -12,7 +12,7 @@ from annotations.models import rights
 from annotations.web.query import parse_choice
 from evaluation.charts.chart import Chart
 from evaluation.charts.scales import three_digits
-from evaluation.grading.alarms.report import alarms_report, marks_of
+from evaluation.grading.alarms.report import alarms_report, read_marks
 from evaluation.grading.facts.report import run_facts
 from evaluation.grading.remedies.report import remedies_report
 from evaluation.grading.results.charts.convergence import convergence_chart
@@ -60,7 +60,7 @@ def results(request: HttpRequest, run: Run) -> Context:
         "remedies": remedies_report(run),
         "search": search,
         "workers": workers,
-        "marks": marks_of(run, [row.worker for row in workers.rows]),
+        "marks": read_marks(run, [row.worker for row in workers.rows]),
         "by": by,
         "questions": question_rows(run, asked.get("questions", ""), by),
         "trace": [

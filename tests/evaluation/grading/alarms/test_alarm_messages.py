@@ -17,7 +17,7 @@ from evaluation.grading.alarms.run.detection import (
     GradedAnswers,
     SideBySide,
     alarms_of,
-    crowd_for_alarms,
+    choose_crowd,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
 from evaluation.grading.run.fitting import grade
@@ -240,7 +240,7 @@ def answers(**changes):
 
 def test_without_remedies_it_is_the_crowd_of_the_run():
     graded, given = grade(PLAIN, CROWD.vectors, WHO, ASKED), answers()
-    aqer, found = crowd_for_alarms(PLAIN, graded, given)
+    aqer, found = choose_crowd(PLAIN, graded, given)
     assert aqer is graded.aqer
     assert found is given
 
@@ -249,12 +249,12 @@ def test_with_remedies_it_is_the_plain_crowd_of_the_texts_as_written():
     capped = replace(PLAIN, weight_cap=0.2)
     outside = OutsideInformation(texts=texts())
     graded, given = grade(capped, CROWD.vectors, WHO, ASKED, outside=outside), answers()
-    assert crowd_for_alarms(capped, graded, given, outside) == (graded.plain, given)
+    assert choose_crowd(capped, graded, given, outside) == (graded.plain, given)
     written = CROWD.vectors[::-1].copy()
     models = spoken()
     outside = OutsideInformation(texts=texts(), plain_vectors=written)
     graded = grade(capped, CROWD.vectors, WHO, ASKED, outside=outside)
-    aqer, found = crowd_for_alarms(capped, graded, answers(models=models), outside)
+    aqer, found = choose_crowd(capped, graded, answers(models=models), outside)
     assert aqer is graded.plain
     # Vectors of models are of another space than those of the texts as written.
     assert found.vectors is written
@@ -270,7 +270,7 @@ def test_excluded_workers_are_no_part_of_it_and_the_others_are_graded_plainly():
     graded = grade(options, crowd.vectors, who, asked, outside=outside)
     said = [f"text {row}" for row in range(len(who))]
     given = GradedAnswers(said, who, asked, crowd.vectors)
-    aqer, found = crowd_for_alarms(options, graded, given, outside)
+    aqer, found = choose_crowd(options, graded, given, outside)
     kept = [row for row, worker in enumerate(who) if worker not in (2, 7)]
     assert list(found.rows) == kept
     assert found.texts == [said[row] for row in kept]
