@@ -147,8 +147,8 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.by_words": lambda of: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so there "
         f"is no second order left to hold it against{_format_orders(of)}. Which of the two sees "
-        "what makes an answer good, only people can say: let an expert grade some answers, and both "
-        "runs are held against the same grades."
+        "what makes an answer good, only people can say: let an expert grade some answers, and "
+        "both runs are held against the same grades."
     ),
     "outcome.by_words_agree": lambda of: f"Settled by experts: their {_format_sides(of)}.",
     "outcome.by_words_unsure": lambda of: (

@@ -241,7 +241,7 @@ class _RemedyFlow:
             return []
         is_voting = np.ones(len(self.names), dtype=bool)
         is_voting[excluded] = False
-        pairs = self._pairs(np.arange(len(self.worker)), self.worker, len(self.names))
+        pairs = self._compute_pairs(np.arange(len(self.worker)), self.worker, len(self.names))
         wanted_codes = None
         if self.parameters.collapse_workers:
             wanted_names = set(self.outside.collapsed)
@@ -273,7 +273,7 @@ class _RemedyFlow:
     def camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
         """Return the camp of every answer on its question, and the questions with camps."""
         rows, unit = self._get_voting(units)
-        vote, asked = self._vote(rows, unit)
+        vote, asked = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
         camps = np.zeros(len(self.worker), dtype=np.int64)
         camps[rows] = of_rows
@@ -285,7 +285,7 @@ class _RemedyFlow:
     def candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
         """Return the candidate rankings of the crowd."""
         rows, unit = self._get_voting(units)
-        pairs = self._pairs(rows, unit, int(unit.max()) + 1)
+        pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
             return self.fit(units, electorate, initial_scores, draws=0)
@@ -338,15 +338,15 @@ class _RemedyFlow:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
-    def _vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
+    def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
         """Return the cosine vote over some rows, and the run's codes of its questions."""
         local, asked = codes_of(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
         return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
 
-    def _pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
+    def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
         """Return the cosines of all pairs of answers of some rows."""
-        return Pairs.of(self._vote(rows, unit)[0], self.parameters.seed)
+        return Pairs.of(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: Group) -> bool:
         """Return whether the texts of a group prove that they were copied."""

@@ -201,7 +201,7 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     kinds = _PairSums.sum_questions(pairs, camps_of_first, second) + _PairSums.sum_questions(
         pairs, camps_of_second, first
     )
-    return min(kinds.t(CAMP_A, len(order)), kinds.t(CAMP_B, len(order)))
+    return min(kinds.compute_t(CAMP_A, len(order)), kinds.compute_t(CAMP_B, len(order)))
 
 
 def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
@@ -239,7 +239,7 @@ class _PairSums:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
-    def t(self, camp: int, n: int) -> float:
+    def compute_t(self, camp: int, n: int) -> float:
         """Return the surplus divided by its standard error over n questions; 0 if it is 0."""
         surplus = self.surplus(camp)
         if not surplus:

@@ -158,7 +158,7 @@ def fit_part(
         None if initial_scores is None else np.asarray(initial_scores)[rows],
         progress,
         kept,
-        electorate=units.electorate(group_vote, electorate),
+        electorate=units.build_electorate(group_vote, electorate),
         camps=None if in_camps is None else in_camps[rows],
     )
     aqer.fitted_ = _add_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)

@@ -55,7 +55,7 @@ class Units:
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
 
-    def electorate(self, group_vote: float, base: Electorate) -> Electorate:
+    def build_electorate(self, group_vote: float, base: Electorate) -> Electorate:
         """Return `base` (over units) with the groups' share of a vote, off the scale of grades."""
         if not self.groups:
             return base

@@ -9,7 +9,7 @@ from annotations.models import Worker
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.results.report.movers import WorkerChange, crowd_without
 from evaluation.grading.storage.as_graded import NotAtOnceError
-from evaluation.grading.storage.what_if import without
+from evaluation.grading.storage.what_if import compute_without
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import Run
 
@@ -51,7 +51,7 @@ def what_if(run: Run, worker: UUID) -> WhatIf | None:
     if row is None:
         return None
     try:
-        found = crowd_without(run, worker, without(run, row))
+        found = crowd_without(run, worker, compute_without(run, row))
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
     pairs = [

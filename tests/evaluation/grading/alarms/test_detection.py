@@ -10,7 +10,7 @@ from evaluation.grading.alarms.methods import Group
 from evaluation.grading.alarms.run.copied_texts import is_copied_group
 from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of, join_ids
 from evaluation.grading.crowd import ModelColumns
-from evaluation.grading.run.fitting import grade
+from evaluation.grading.run.fitting import grade_vectors
 from evaluation.methods.simulation import correlated_weak, honest, simulate
 from evaluation.options import TERMINAL
 from evaluation.texts.dont_know import says_dont_know
@@ -27,7 +27,7 @@ def alarms(vectors, workers, questions, texts=None, models=None, **parameters):
     texts = [words(rng) for _ in workers] if texts is None else texts
     wanted = AqerParameters(**{"embedder": "precomputed:x.npz", "bootstrap": 4, **parameters})
     workers, questions = list(workers), list(questions)
-    graded = grade(wanted, vectors, workers, questions, None, models)
+    graded = grade_vectors(wanted, vectors, workers, questions, None, models)
     return alarms_of(wanted, graded.aqer, GradedAnswers(texts, workers, questions, vectors, models))
 
 

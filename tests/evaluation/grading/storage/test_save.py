@@ -422,9 +422,9 @@ def test_nothing_is_written_if_the_claim_is_lost(version):
         raise LeaseLostError(run.pk)
 
     with pytest.raises(LeaseLostError):
-        save.save(Turn(run.pk, lost, lambda: None, float("inf")), grading, maps)
+        save.save_results(Turn(run.pk, lost, lambda: None, float("inf")), grading, maps)
     assert sorted(run.worker_grades.values_list("pk")) == before
-    save.save(Turn(run.pk, nullcontext, lambda: None, float("inf")), grading, maps)
+    save.save_results(Turn(run.pk, nullcontext, lambda: None, float("inf")), grading, maps)
     assert sorted(run.worker_grades.values_list("pk")) != before
 
 
