@@ -19,7 +19,7 @@ from evaluation.files.study import EndedEarlyError
 from evaluation.flow.asking.budget import Prices
 from evaluation.grading.alarms.messages import RESULTS, format_needs
 from evaluation.grading.alarms.run.detection import Alarm
-from evaluation.grading.facts.run.records import facts_found
+from evaluation.grading.facts.run.records import count_facts
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.grading import GradingRequest, grade_file
 from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
@@ -105,7 +105,7 @@ def format_file_report(graded: FileGrading, output: Path) -> str:
             checks=grading.alarms.checks,
             gone=grading.alarms.gone,
             warnings=graded.warnings,
-            facts=None if grading.facts is None else facts_found(grading.facts),
+            facts=None if grading.facts is None else count_facts(grading.facts),
             rest=lambda table: f"in {table}.csv",
             groups=results.groups(),
         )

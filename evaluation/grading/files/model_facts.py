@@ -16,8 +16,8 @@ from evaluation.files.study import Step, StudyFolder
 from evaluation.flow.asking.plan import Item
 from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.grading.facts.run import CrowdFacts, crowd_facts
-from evaluation.grading.facts.run.meaning import meaning_beside
-from evaluation.grading.facts.run.reading import read_by_model
+from evaluation.grading.facts.run.meaning import copy_meaning
+from evaluation.grading.facts.run.reading import extract_by_model
 from evaluation.grading.run.grading import Grading
 
 
@@ -40,7 +40,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
         return folder.ask(Step(name, prompt.template, prompt.again), items)
 
     inputs = grading.given
-    reader = read_by_model(_build_columns(inputs), ask, folder.system)
+    reader = extract_by_model(_build_columns(inputs), ask, folder.system)
     facts: CrowdFacts = crowd_facts(
         inputs.wordings,
         inputs.answered,
@@ -52,7 +52,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
     facts = replace(facts, read_by=reader.about)
     earlier_facts = grading.known_facts
     if earlier_facts is not None and earlier_facts.meaning is not None:
-        facts = meaning_beside(facts, earlier_facts)
+        facts = copy_meaning(facts, earlier_facts)
     return replace(grading, known_facts=facts)
 
 

@@ -14,7 +14,7 @@ from evaluation.consensus import ModelScores
 from evaluation.files.problem_messages import file_error
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.crowd import Undefined
-from evaluation.grading.facts.run.records import facts_found
+from evaluation.grading.facts.run.records import count_facts
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.run.grading import Grading
 from evaluation.options import TERMINAL
@@ -59,7 +59,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
     """Return the counts of facts, without the parts that no model was asked for; None without."""
     if grading.facts is None:
         return None
-    found = asdict(facts_found(grading.facts))
+    found = asdict(count_facts(grading.facts))
     return {name: value for name, value in found.items() if value is not None}
 
 

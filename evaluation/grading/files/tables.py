@@ -16,7 +16,7 @@ from evaluation.grading.facts.files import (
     AGREEMENT,
     ANSWER_FACTS,
     FACTS,
-    with_agreement,
+    add_agreement,
     write_facts,
 )
 from evaluation.grading.facts.run.records import MODEL, WORKER
@@ -96,7 +96,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     grading = graded.grading
     results = grading.results()
     facts, undefined = grading.facts, results.undefined
-    workers = with_agreement(WORKER, results.workers(), facts, undefined)
+    workers = add_agreement(WORKER, results.workers(), facts, undefined)
     header: tuple[str, ...] = (*WorkerRow._fields, *AGREEMENT)
     if groups := results.groups():
         header = (*header, "group")
@@ -109,7 +109,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         answered = np.flatnonzero(aqer.n_workers_of_question_)
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
         write_exemplars(file, names, vectors, _choose_float_type(grading))
-    models = with_agreement(MODEL, results.model_scores(), facts, undefined)
+    models = add_agreement(MODEL, results.model_scores(), facts, undefined)
     folder.write_csv("models.csv", (*ModelRow._fields, *AGREEMENT), models)
     folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
     folder.write_csv("alarms.csv", COLUMNS, map(build_alarm_row, grading.alarms.found))

@@ -33,7 +33,7 @@ from evaluation.grading.alarms.run.detection import (
     choose_crowd,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.facts.run import CrowdFacts, crowd_facts, with_meaning
+from evaluation.grading.facts.run import CrowdFacts, add_meaning, crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded, grade_vectors
 from evaluation.grading.run.grade_changes import GradeChanges, build_standings
@@ -211,7 +211,7 @@ def _add_meaning(
     """Return the grading with an entailment model's verdicts among its facts."""
     given = grading.given
     assert grading.facts is not None
-    facts = with_meaning(
+    facts = add_meaning(
         grading.facts,
         given.answered,
         given.models,

@@ -20,10 +20,10 @@ from evaluation.grading.facts.report import (
     QuestionFacts,
     RunFacts,
     SilentReason,
-    crowd_facts,
-    question_facts,
+    read_answer_facts,
+    read_crowd_facts,
+    read_question_facts,
     run_facts,
-    said_facts,
 )
 from evaluation.grading.facts.report.said import By
 from evaluation.grading.results.report.models import model_row
@@ -98,7 +98,7 @@ class FactViewSet(GradingViewSet):
         run = self.done(request, run_id)
         found = run_facts(run)
         question = parse_public_id(request.query_params, "question", blank=True)
-        page = crowd_facts(run, read_cursor(request), read_limit(request), question)
+        page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
         rows = FactOfRunSerializer(page.rows, many=True).data
         silent = build_serializer(SilentReason, "why")((found or NOTHING).silent, many=True).data
         return Response(
@@ -123,7 +123,7 @@ class FactViewSet(GradingViewSet):
             raise Http404
         rows = ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         exemplar = rows.only("facts", "question_id").first()
-        return Response(FactsOfQuestionSerializer(question_facts(run, exemplar)).data)
+        return Response(FactsOfQuestionSerializer(read_question_facts(run, exemplar)).data)
 
     @extend_schema(
         operation_id="results_worker_facts",
@@ -156,7 +156,7 @@ class FactViewSet(GradingViewSet):
     ) -> Response:
         if standing is None:
             raise Http404
-        page = said_facts(run, by, who, read_cursor(request), read_limit(request))
+        page = read_answer_facts(run, by, who, read_cursor(request), read_limit(request))
         rows = FactOnQuestionSerializer(page.rows, many=True).data
         return Response(
             {

@@ -19,7 +19,7 @@ from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.flow.fact_slots import MEANING
-from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, told
+from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, split_by_state
 from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
 from evaluation.grading.results.report.datasheet import Datasheet, PanelCount
 from evaluation.grading.results.report.run import crowd_counts
@@ -263,7 +263,7 @@ def _row(
     camps = camps_of(
         (question["larger_camp"], question["smaller_camp"]), [said.get(key) for key in of_camps]
     )
-    agreed, contested = told(facts)
+    agreed, contested = split_by_state(facts)
     return ConsensusRow(
         question=question["name"],
         text=question["text"],

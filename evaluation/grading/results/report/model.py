@@ -15,7 +15,7 @@ from evaluation.grading.facts.report.said import (
     Marked,
     SaidFact,
     contradictions_of,
-    facts_of,
+    read_facts,
 )
 from evaluation.grading.results.report.models import ModelRow, model_row
 from evaluation.models import LLMAnswerScore, Run
@@ -91,7 +91,7 @@ def _answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel
         )
     )
     page = ORDER.take(rows, after, size, dict)
-    _, facts = facts_of(run, replies=[row["llm_response_id"] for row in page.rows])
+    _, facts = read_facts(run, replies=[row["llm_response_id"] for row in page.rows])
     answers = [_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 

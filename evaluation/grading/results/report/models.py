@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count, Window
 
 from annotations.web.paging import Keyset, Page
-from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, standing_of
+from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
@@ -191,5 +191,5 @@ def _row(row: dict[str, Any]) -> ModelRow:
         percentile=row["percentile"],
         rank=row["rank"],
         reason=row["reason"],
-        facts=standing_of(row),
+        facts=build_standing(row),
     )

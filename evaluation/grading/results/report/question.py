@@ -12,8 +12,8 @@ from django.db.models import F, OuterRef, Subquery
 from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
-from evaluation.grading.facts.report.crowd import QuestionFacts, question_facts
-from evaluation.grading.facts.report.said import Marked, SaidFact, facts_of
+from evaluation.grading.facts.report.crowd import QuestionFacts, read_question_facts
+from evaluation.grading.facts.report.said import Marked, SaidFact, read_facts
 from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
@@ -141,7 +141,7 @@ def question_report(
         return None
     asked, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
     page = page or answer_page(run, question, after, size)
-    of_answers, of_replies = facts_of(
+    of_answers, of_replies = read_facts(
         run,
         [row["response_id"] for row in page.rows],
         [row["llm_response_id"] for row in replies],
@@ -164,7 +164,7 @@ def question_report(
         answers=_answers(page, of_answers, exemplar.nearest_response_id if exemplar else None),
         models=[_model_answer(row, of_replies) for row in replies],
         n_models=len(found.replies),
-        facts=question_facts(run, exemplar),
+        facts=read_question_facts(run, exemplar),
     )
 
 

@@ -18,7 +18,7 @@ from evaluation.grading.facts.report.said import (
     Marked,
     SaidFact,
     contradictions_of,
-    facts_of,
+    read_facts,
 )
 from evaluation.grading.results.report.workers import WorkerRow, counted_row
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
@@ -141,7 +141,7 @@ def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer
         )
     )
     page = ORDER.take(rows, after, size, dict)
-    facts, _ = facts_of(run, [row["pk"] for row in page.rows])
+    facts, _ = read_facts(run, [row["pk"] for row in page.rows])
     answers = [_answer(row, facts.get(row["pk"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 

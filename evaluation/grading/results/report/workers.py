@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
-from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, standing_of
+from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.models import Run, WorkerGrade
 from evaluation.reports.values import Estimate
 from evaluation.words.message import Message
@@ -154,7 +154,7 @@ def row_of(row: dict[str, Any]) -> WorkerRow:
         rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
-        facts=standing_of(row),
+        facts=build_standing(row),
     )
 
 

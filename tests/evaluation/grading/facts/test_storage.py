@@ -18,7 +18,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.hanging import hanging_on_run, parts_of_run
-from evaluation.grading.facts.report import facts_of, question_facts
+from evaluation.grading.facts.report import read_facts, read_question_facts
 from evaluation.grading.facts.run.records import WORKER
 from evaluation.grading.files.grading import GradingRequest
 from evaluation.grading.files.grading import graded as graded_file
@@ -182,7 +182,7 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     joe = rows.get(response__submission__worker__external_id="joe", question__external_id="cable")
     (told,) = [
         one.said
-        for one in facts_of(by_meaning, [joe.response_id])[0][joe.response_id]
+        for one in read_facts(by_meaning, [joe.response_id])[0][joe.response_id]
         if one.slot == "meaning"
     ]
     claim = fact_world.said("cable", "1858")
@@ -191,7 +191,7 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     assert told.values.items() >= expected.items()
     # Neither the page of the question nor the export of what people agree on has the claim.
     exemplar = by_meaning.exemplary_answers.get(question__external_id="cable")
-    assert [fact.value for fact in question_facts(by_meaning, exemplar).agreed] == ["1858"]
+    assert [fact.value for fact in read_question_facts(by_meaning, exemplar).agreed] == ["1858"]
 
 
 def test_a_claim_goes_with_the_person_whose_text_it_is(by_meaning):
