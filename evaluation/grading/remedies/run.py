@@ -58,7 +58,7 @@ class RemedyReport:
     excluded: int = 0
     groups: list[NamedGroup] = field(default_factory=list)
     left: int = 0
-    find_candidates: Candidates | None = None
+    candidates: Candidates | None = None
     choice: Choice | None = None
     n_anchors: int = 0
     suggested: Integers | None = None

@@ -41,7 +41,7 @@ MOST_PAIRS_BY_WORDS = 250_000
 class Outcome:
     """Grade and rank of a worker if another worker were left out; None where undefined."""
 
-    grade_vectors: float | None
+    grade: float | None
     rank: int | None
 
 

@@ -50,8 +50,8 @@ class Survey:
     """
 
     pairs: Pairs
-    find_camps: Camps
-    find_copiers: Kinship
+    camps: Camps
+    kinship: Kinship
     questions: QuestionCamps
     starts: RankingStatistic | None
     leverage: RankingStatistic

@@ -235,7 +235,7 @@ def alarms_of(
     """
     if progress is not None:
         progress("alarms", 0, 1)
-    codes = _RunCodes.of(aqer, answers)
+    codes = _RunCodes.from_answers(aqer, answers)
     other_raw, reason = _compute_other_raw(parameters, aqer, answers)
     is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     junk = find_junk(answers.texts, codes.worker, codes.question, len(codes.workers), is_dont_know)

@@ -66,7 +66,7 @@ class AskedFor:
     words: float
 
     @classmethod
-    def from_facts(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
+    def of(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
         """Return the shares from the facts extracted from the texts, at least one text."""
         counts: dict[str, int] = {}
         for facts in read:
@@ -156,7 +156,9 @@ def crowd_facts(
             continue
         spoken_questions.append(question)
         for name in slots:
-            slot = _Slot.of(question, name, extracted_answers, Asked.from_question(wording))
+            slot = _Slot.from_answers(
+                question, name, extracted_answers, Asked.from_question(wording)
+            )
             crowd += slot.iterate_rows()
             answer_facts += (
                 fact for one in extracted_answers for fact in slot.iterate_verdicts(one)

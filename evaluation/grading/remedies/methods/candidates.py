@@ -57,7 +57,7 @@ class Candidates:
     """
 
     found: tuple[Candidate, ...]
-    find_camps: tuple[Integers, ...]
+    camps: tuple[Integers, ...]
     alarm: Camps
     same: dict[str, str]
     reason: str | None
