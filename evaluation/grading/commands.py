@@ -26,11 +26,11 @@ from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
 from evaluation.grading.remedies.report import NAMES
 from evaluation.grading.results.report.run import crowd_counts
 from evaluation.grading.results.report.stored_rows import (
-    stored_alarms,
-    stored_changes,
-    stored_gone,
-    stored_models,
-    stored_workers,
+    read_alarms,
+    read_changes,
+    read_gone_alarms,
+    read_models,
+    read_workers,
 )
 from evaluation.grading.run.grade_changes import GradeChanges
 from evaluation.grading.run.results import ModelRow, WorkerRow
@@ -290,14 +290,14 @@ def report_of_run(run: Run) -> str:
             n_questions=counts["questions"],
             n_iterations=summary.iterations,
             score_name=about(run).score_name,
-            workers=stored_workers(run),
-            models=stored_models(run),
+            workers=read_workers(run),
+            models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,
-            changes=stored_changes(run),
+            changes=read_changes(run),
             ceiling=summary.ceiling,
-            alarms=stored_alarms(run),
+            alarms=read_alarms(run),
             checks=summary.alarm_checks or (),
-            gone=stored_gone(run),
+            gone=read_gone_alarms(run),
             warnings=TERMINAL.all_said(run.warnings),
             facts=summary.facts,
             rest=lambda _: "on the page of the run",

@@ -68,7 +68,8 @@ def _format_contested_meaning(of: Mapping[str, Any]) -> str:
 
 def _format_agreeing_meaning(of: Mapping[str, Any]) -> str:
     """Return the message `meaning.agrees`."""
-    return f"agrees with {_format_claim(of)} by the entailment model, as {_count_others(of, 'mentions')} {_choose_do(of)}"
+    others = f"{_count_others(of, 'mentions')} {_choose_do(of)}"
+    return f"agrees with {_format_claim(of)} by the entailment model, as {others}"
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from evaluation.grading.facts.run.records import WORKER
 from evaluation.grading.files.grading import GradingRequest
 from evaluation.grading.files.grading import graded as graded_file
 from evaluation.grading.files.tables import write_tables
-from evaluation.grading.results.report.tables import answer_facts_table, facts_table
+from evaluation.grading.results.report.tables import build_answer_facts_table, build_facts_table
 from evaluation.grading.storage import running as grading
 from evaluation.models import AnswerFact, CrowdFact, Run
 from tests.evaluation import fact_world
@@ -39,7 +39,9 @@ def asked(tmp_path, django_user_model):
 
 
 def stored(run):
-    return [list(map(tuple, make(run).rows)) for make in (facts_table, answer_facts_table)]
+    return [
+        list(map(tuple, make(run).rows)) for make in (build_facts_table, build_answer_facts_table)
+    ]
 
 
 def rows_of(path):

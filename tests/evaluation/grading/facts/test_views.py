@@ -13,10 +13,10 @@ from django.urls import reverse
 from annotations.models import Response, Worker
 from evaluation.grading.facts.report.crowd import CrowdValue, split_by_state
 from evaluation.grading.facts.report.said import SaidFact, mark_facts
-from evaluation.grading.results.consensus_files import files
+from evaluation.grading.results.consensus_files import build_files
 from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.grading.results.report.question import question_report
-from evaluation.grading.results.report.worker import worker_report
+from evaluation.grading.results.report.worker import build_worker_report
 from evaluation.models import AnswerFact, LanguageModel, Run
 from evaluation.words.message import Message
 from evaluation.words.reasons import in_words
@@ -214,7 +214,7 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
 
 
 def test_the_consensus_has_them_in_its_last_columns(run):
-    made = files(consensus_report(run))
+    made = build_files(consensus_report(run))
     text = b"".join(made["consensus.csv"]()).decode("utf-8-sig")
     header, *table = csv.reader(io.StringIO(text, newline=""))
     assert header[-5:-1] == ["camps_reason", "agreed_facts", "contested_facts", "facts_reason"]
@@ -233,7 +233,7 @@ def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
         question_report(run, cable)
     joe = worker("joe")
     with django_assert_num_queries(4):
-        worker_report(run, joe)
+        build_worker_report(run, joe)
     with django_assert_num_queries(3):
         report = consensus_report(run)
     with django_assert_num_queries(4):
