@@ -97,7 +97,8 @@ def build_notes(answers: AnswerMap) -> list[str]:
     else:
         sentences = [
             f"A map cannot show everything: these two directions hold "
-            f"{_format_percent(answers.share)} of the differences between the answers to this question"
+            f"{_format_percent(answers.share)} of the differences between the answers to this "
+            "question"
             + (
                 ", and are the same for every question of the run."
                 if answers.axes == "run"
