@@ -140,8 +140,8 @@ def _describe_camps(counts: dict[str, Any] | None) -> str:
     undivided = counts["tested"] - counts["listed"]
     return (
         f"on {counts['listed']:,} of {counts['tested']:,} questions with "
-        f"{counts['fewest_answers']} answers or more (separation above "
-        f"{counts['threshold']}); {undivided:,} undivided; {counts['too_few']:,} with fewer answers, not looked at"
+        f"{counts['fewest_answers']} answers or more (separation above {counts['threshold']}); "
+        f"{undivided:,} undivided; {counts['too_few']:,} with fewer answers, not looked at"
     )
 
 
