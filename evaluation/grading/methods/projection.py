@@ -307,15 +307,17 @@ def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Fl
     n, d = x.shape
     floats = x.astype(np.float64) * scale
 
-    def times(v: Floats) -> Floats:
+    def multiply(v: Floats) -> Floats:
         v = v.ravel()
         return np.asarray(floats @ v) - float(centre @ v)
 
-    def back(u: Floats) -> Floats:
+    def multiply_transposed(u: Floats) -> Floats:
         u = u.ravel()
         return np.asarray(floats.T @ u) - centre * u.sum()
 
-    operator = LinearOperator((n, d), matvec=times, rmatvec=back, dtype=np.float64)
+    operator = LinearOperator(
+        (n, d), matvec=multiply, rmatvec=multiply_transposed, dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(min(n, d))
     _, values, right = svds(operator, k=AXES, v0=start, solver="arpack")
     order = np.argsort(values)[::-1]

@@ -22,11 +22,11 @@ REMEDIES: Mapping[str, str] = {
 def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that formats part of a sentence as a whole sentence."""
 
-    def sentence(of: Mapping[str, Any]) -> str:
+    def format_sentence(of: Mapping[str, Any]) -> str:
         said = words.format_map(of)
         return f"{said[:1].upper()}{said[1:]}."
 
-    return sentence
+    return format_sentence
 
 
 FAILED: Mapping[str, Sentence] = {

@@ -73,11 +73,11 @@ class RemedyReport:
         """Return the report as plain values for JSON, with names of workers and questions."""
         out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
         if "collapse_copies" in self.names:
-            out["groups"] = [self._of_group(group, name_of) for group in self.groups]
+            out["groups"] = [self._build_group(group, name_of) for group in self.groups]
             if self.left:
                 out["groups_not_asked_for"] = self.left
         if self.candidates is not None:
-            out["candidates"] = self._of_candidates()
+            out["candidates"] = self._build_candidates()
         if self.choice is not None and self.candidates is not None:
             out["anchors"] = {
                 "graded": self.n_anchors,
@@ -107,7 +107,7 @@ class RemedyReport:
         """Return the ids of a group's members."""
         return list(self.workers[group.members].tolist())
 
-    def _of_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
+    def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
         """Return a group of copies as plain values."""
         values = {
             "workers": [name_of(worker) for worker in self.names_of(group)],
@@ -124,7 +124,7 @@ class RemedyReport:
             "n_timed": group.source.n_timed,
         }
 
-    def _of_candidates(self) -> dict[str, Any]:
+    def _build_candidates(self) -> dict[str, Any]:
         """Return the candidates and their correlations as plain values."""
         assert self.candidates is not None
         alarm, found = self.candidates.alarm, self.candidates.found
@@ -171,11 +171,11 @@ def grade_with_remedies(
 ) -> RemediedGrading:
     """Grade the workers of N answers with remedies; `RemedyError` where one is impossible."""
     flow = _RemedyFlow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
-    plain = flow.plain(initial_scores)
-    excluded = flow.excluded()
-    named = flow.groups(excluded)
+    plain = flow.grade_plainly(initial_scores)
+    excluded = flow.find_excluded()
+    named = flow.find_groups(excluded)
     groups = [group for group in named if group.is_asked_for]
-    units = flow.units(excluded, [group for group in groups if group.is_collapsed])
+    units = flow.build_units(excluded, [group for group in groups if group.is_collapsed])
     report = RemedyReport(
         parameters.remedies,
         flow.names,
@@ -187,17 +187,17 @@ def grade_with_remedies(
     camps = None
     electorate = EVERYBODY
     if parameters.camps:
-        camps, of_questions = flow.camps(units)
+        camps, of_questions = flow.label_camps(units)
         report = replace(report, questions=of_questions)
     if parameters.anchors or parameters.suggest_anchors:
-        candidates = flow.candidates(units, initial_scores)
+        candidates = flow.find_candidates(units, initial_scores)
         report = replace(report, candidates=candidates)
         if parameters.anchors:
-            choice = flow.choice(candidates)
+            choice = flow.choose_candidate(candidates)
             electorate = candidates.found[choice.place].electorate
             report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
         if parameters.suggest_anchors:
-            report = replace(report, suggested=flow.suggested(candidates))
+            report = replace(report, suggested=flow.suggest_rows(candidates))
     aqer = flow.fit(units, electorate, initial_scores, camps, progress, kept)
     return RemediedGrading(aqer, plain, report)
 
@@ -216,7 +216,7 @@ class _RemedyFlow:
         self.worker, self.names = codes_of(self.workers)
         self.question, self.asked = codes_of(self.questions)
 
-    def plain(self, initial_scores: Floats | None) -> AQER:
+    def grade_plainly(self, initial_scores: Floats | None) -> AQER:
         """Return the plain grading without draws, for comparison."""
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
@@ -227,7 +227,7 @@ class _RemedyFlow:
             initial_scores,
         )
 
-    def excluded(self) -> Integers:
+    def find_excluded(self) -> Integers:
         """Return the codes of the excluded workers; `RemedyError` if all are excluded."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
@@ -235,7 +235,7 @@ class _RemedyFlow:
             raise RemedyError("nobody_left")
         return np.array(sorted(excluded_codes), dtype=np.int64)
 
-    def groups(self, excluded: Integers) -> list[NamedGroup]:
+    def find_groups(self, excluded: Integers) -> list[NamedGroup]:
         """Return the named groups of copies among the voters; empty unless copies are collapsed."""
         if not self.parameters.collapse_copies:
             return []
@@ -255,7 +255,7 @@ class _RemedyFlow:
             for group in named
         ]
 
-    def units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
+    def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
         """Return the units of the vote; None where every worker votes for himself."""
         if not len(excluded) and not groups:
             return None
@@ -270,7 +270,7 @@ class _RemedyFlow:
             euclidean=self.parameters.similarity == "euclidean",
         )
 
-    def camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
+    def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
         """Return the camp of every answer on its question, and the questions with camps."""
         rows, unit = self._get_voting(units)
         vote, asked = self._build_vote(rows, unit)
@@ -282,7 +282,7 @@ class _RemedyFlow:
             replace(camped, question=labels[camped.question]) for camped in camped_questions
         ]
 
-    def candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
+    def find_candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
         """Return the candidate rankings of the crowd."""
         rows, unit = self._get_voting(units)
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
@@ -292,7 +292,7 @@ class _RemedyFlow:
 
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
-    def choice(self, candidates: Candidates) -> Choice:
+    def choose_candidate(self, candidates: Candidates) -> Choice:
         """Return the candidate that the expert's grades choose."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.found]
@@ -303,7 +303,7 @@ class _RemedyFlow:
             else replace(chosen, place=0, reason=candidates.reason)
         )
 
-    def suggested(self, candidates: Candidates) -> Integers:
+    def suggest_rows(self, candidates: Candidates) -> Integers:
         """Return the rows of answers whose grades would separate the candidates."""
         if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)

@@ -53,7 +53,7 @@ def grade_vectors(
     if progress is not None:
         report_progress = progress
 
-        def draws(done: int, total: int) -> None:
+        def report_draws(done: int, total: int) -> None:
             report_progress("intervals", done, total)
 
     columns = (vectors, labels_of(workers), labels_of(questions))

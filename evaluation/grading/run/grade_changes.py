@@ -75,10 +75,10 @@ class GradeChanges:
         """Return up to `most` workers with the largest changes of rank, then of grade."""
         moved = [row for row in self.rows if row.change]
 
-        def size(row: GradeChange) -> tuple[int, float]:
+        def compute_size(row: GradeChange) -> tuple[int, float]:
             return (-abs(row.change or 0), -abs((row.grade or 0.0) - (row.plain_grade or 0.0)))
 
-        return sorted(moved, key=size)[:most]
+        return sorted(moved, key=compute_size)[:most]
 
     def summary(self) -> dict[str, Any]:
         """Return the correlation and the largest movers, as plain values for summary.json."""

@@ -146,7 +146,7 @@ class Grading:
             "trace": aqer.trace_,
             "ceiling": asdict(aqer.ceiling_),
             "embedding": {k: value for k, value in info.as_dict().items() if k != "versions"},
-            "alarm_checks": self.alarms.checks_as_dicts(),
+            "alarm_checks": self.alarms.convert_checks(),
             "versions": versions(info.versions),
         }
 

@@ -47,7 +47,7 @@ class DrawParts:
         self._saved_at = self.turn.clock()
 
     @classmethod
-    def of(cls, given: GradingInput, turn: Turn) -> DrawParts:
+    def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
         """Return the parts of a run; those of other answers or another version are ignored."""
         key = combined_hash([given.hash(), versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
@@ -105,7 +105,9 @@ def grade_run(turn: Turn) -> None:
     inputs = load(turn.run_id)
     embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:
-        grading = grade_answers(inputs, embed_in_turn, turn.report, DrawParts.of(inputs, turn))
+        grading = grade_answers(
+            inputs, embed_in_turn, turn.report, DrawParts.from_input(inputs, turn)
+        )
     except RemedyError as error:
         raise as_run_input_error(error) from error
     maps = map_answers(grading, turn.report)

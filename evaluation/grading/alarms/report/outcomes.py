@@ -99,7 +99,9 @@ class _AlarmIdentity:
     model: Any
 
     @classmethod
-    def of(cls, kind: str, severity: str, workers: Iterable[UUID], message: Any) -> _AlarmIdentity:
+    def from_alarm(
+        cls, kind: str, severity: str, workers: Iterable[UUID], message: Any
+    ) -> _AlarmIdentity:
         """Return the identity of an alarm; `message` holds the model of a `model_like` alarm."""
         values = Message.of(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
@@ -162,7 +164,11 @@ def _read_alarms(run: Run) -> list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]
     ):
         named.setdefault(alarm, {})[worker] = name
     return [
-        (alarm, _AlarmIdentity.of(alarm.kind, alarm.severity, workers, alarm.message), workers)
+        (
+            alarm,
+            _AlarmIdentity.from_alarm(alarm.kind, alarm.severity, workers, alarm.message),
+            workers,
+        )
         for alarm in alarms
         for workers in [named.get(alarm.pk, {})]
     ]
@@ -185,7 +191,7 @@ def _iterate_outcomes(
     # An alarm of the run before answers to one alarm of this run at most.
     unmatched = list(there)
 
-    def taken(seen: _AlarmIdentity) -> dict[str, Any]:
+    def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
         """Return where the run before has the alarm, and what people made of it there."""
         for row in unmatched:
             if row[1].is_same(seen):
@@ -194,7 +200,7 @@ def _iterate_outcomes(
         return {}
 
     for alarm, seen, workers in here:
-        known = taken(seen)
+        known = take_matching(seen)
         outcome = alarm.outcome or (known and {"code": "outcome.still", "values": {}})
         if outcome:
             yield _build_outcome(
@@ -207,12 +213,12 @@ def _iterate_outcomes(
             )
     for one in gone:
         ids = [UUID(worker) for worker in one.workers]
-        seen = _AlarmIdentity.of(one.kind, one.severity, ids, one.message)
+        seen = _AlarmIdentity.from_alarm(one.kind, one.severity, ids, one.message)
         yield _build_outcome(
             seen,
             {worker: names[worker] for worker in ids if worker in names},
             Message.of(one.outcome),
-            **taken(seen),
+            **take_matching(seen),
         )
     for alarm, seen, workers in unmatched:
         outcome = _explain_absence(seen, summary.alarm_checks or (), alarm.statistic)

@@ -139,7 +139,7 @@ class Alarms:
     gone: tuple[Alarm, ...] = ()
     camps_now: tuple[Any, ...] = ()
 
-    def checks_as_dicts(self) -> list[dict[str, Any]]:
+    def convert_checks(self) -> list[dict[str, Any]]:
         """Return the checks as dictionaries for the summary's JSON."""
         return [
             {**asdict(check), "result": check.result, "needed": check.needed}

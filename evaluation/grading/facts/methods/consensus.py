@@ -73,7 +73,7 @@ class Consensus:
     weight: float
     states: tuple[State, ...]
 
-    def overlapping(self, low: float, high: float) -> Integers:
+    def find_overlapping(self, low: float, high: float) -> Integers:
         """Return the indices of the values that an interval overlaps."""
         return np.flatnonzero((self.low <= high) & (self.high >= low))
 

@@ -98,7 +98,7 @@ def judge_answer(
     fitting_values = [crowd.fitting(*one).tolist() for one in intervals]
     own = None
     if is_voter and intervals:
-        own = np.unique(np.concatenate([crowd.overlapping(*one[:2]) for one in intervals]))
+        own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
     of = crowd.n - (own is not None)
     own_values = set() if own is None else set(own.tolist())
     backed = [count - (at in own_values) for at, count in enumerate(crowd.backed.tolist())]

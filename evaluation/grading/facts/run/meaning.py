@@ -79,7 +79,7 @@ class _Question:
         """Indices of the answers of those who vote."""
         return {at for at, one in enumerate(self.answers) if one.votes}
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
+    def iterate_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield the (answer, claim) indices to compare, if at least 3 others vote.
 
         No answer is compared with itself.
@@ -123,7 +123,7 @@ def add_meaning(
     texts_of_pair = {
         (question, at, claim): (one.answers[claim].text, one.answers[at].text)
         for question, one in compared_questions.items()
-        for at, claim in one.pairs()
+        for at, claim in one.iterate_pairs()
     }
     texts = list(
         dict.fromkeys(pair for pair in texts_of_pair.values() if not _is_equal_text(*pair))
@@ -269,7 +269,7 @@ class _Comparison:
         voters = self.asked.voters
         total = sum(map(self._get_weight, voters))
         for claim in self.asked.claims if self.said else ():
-            backers = [at for at in voters if at == claim or self._agrees(at, claim)]
+            backers = [at for at in voters if at == claim or self._is_agreement(at, claim)]
             n, weight = len(backers), sum(map(self._get_weight, backers))
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
@@ -300,20 +300,22 @@ class _Comparison:
         """Return the record of an answer with its verdict, from its most contradicted claim."""
         worst = max(claims, key=lambda claim: self.said[at, claim][0])
         row = replace(row, value=f"{self.said[at, worst][0]:.3f}", verdict=Verdict.OPEN)
-        claim_compared = worst if self._contradicts(at, worst) else claims[0]
+        claim_compared = worst if self._is_contradiction(at, worst) else claims[0]
         n_crowd = sum(
-            other == claim_compared or self._agrees(other, claim_compared) for other in others
+            other == claim_compared or self._is_agreement(other, claim_compared) for other in others
         )
         # Of the author of the exemplary answer it is known who agrees with that.
         own_claim = self.asked.claims[0] if at == self.asked.claims[0] else None
         n_alike = (
-            sum(self._agrees(other, own_claim) for other in others) if own_claim is not None else 0
+            sum(self._is_agreement(other, own_claim) for other in others)
+            if own_claim is not None
+            else 0
         )
-        if claim_compared == worst and self._contradicts(at, worst):
-            n_contradicting = sum(self._contradicts(other, worst) for other in others)
+        if claim_compared == worst and self._is_contradiction(at, worst):
+            n_contradicting = sum(self._is_contradiction(other, worst) for other in others)
             n_back = n_contradicting if own_claim is None else n_alike
             verdict = Verdict.CONTESTED if is_contested(n_back, row.of) else Verdict.CONTRADICTS
-        elif self._agrees(at, claim_compared):
+        elif self._is_agreement(at, claim_compared):
             verdict, n_back = (
                 Verdict.AGREES,
                 n_crowd if own_claim is None else max(n_alike, n_crowd),
@@ -324,11 +326,11 @@ class _Comparison:
         crowd = self.asked.answers[claim_compared].text
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
-    def _contradicts(self, at: int, claim: int) -> bool:
+    def _is_contradiction(self, at: int, claim: int) -> bool:
         """Return whether an answer contradicts a claim."""
         return self.said.get((at, claim), (0.0, 0.0))[0] >= THRESHOLD
 
-    def _agrees(self, at: int, claim: int) -> bool:
+    def _is_agreement(self, at: int, claim: int) -> bool:
         """Return whether an answer agrees with a claim: entails it and does not contradict it."""
         contradict, entail = self.said.get((at, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict

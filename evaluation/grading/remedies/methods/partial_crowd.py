@@ -206,22 +206,22 @@ def _add_bystanders(
     )
     bystander_scores = bystanders.scores()
 
-    def joined(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+    def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
         out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
 
-    raw = joined(voters.raw, bystander_scores.raw)
+    raw = merge(voters.raw, bystander_scores.raw)
     low, high = (
-        joined(voters.raw_low, bystander_scores.low),
-        joined(voters.raw_high, bystander_scores.high),
+        merge(voters.raw_low, bystander_scores.low),
+        merge(voters.raw_high, bystander_scores.high),
     )
     reasons = (
         np.array(part, dtype=object) for part in (voters.interval_reasons, bystander_scores.reasons)
     )
     drawn_raw = None
     if voters.drawn_raw is not None and bystander_scores.drawn is not None:
-        drawn_raw = joined(voters.drawn_raw, bystander_scores.drawn)
+        drawn_raw = merge(voters.drawn_raw, bystander_scores.drawn)
     grades = grade_low = grade_high = np.full(m, np.nan)
     if voters.ranked:
         # Collapsed and excluded workers must not set the minimum and maximum of the grades.
@@ -255,7 +255,7 @@ def _add_bystanders(
         raw_high=high,
         grade_low=grade_low,
         grade_high=grade_high,
-        interval_reasons=joined(*reasons).tolist(),
+        interval_reasons=merge(*reasons).tolist(),
         drawn_raw=drawn_raw,
         history=voters.history.of_members(unit),
         trace=voters.trace,

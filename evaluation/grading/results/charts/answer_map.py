@@ -189,7 +189,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
     """Draw the legend below the map, in as many lines as the width needs."""
     x, y = 8.0, floor + 24
 
-    def room(words: str) -> float:
+    def reserve(words: str) -> float:
         nonlocal x, y
         wanted = 16 + width_of(words) + 12
         if x + wanted > width:
@@ -199,11 +199,11 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
     for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
         words = f"grade {words}" if shade == 0 else words
-        start = room(words)
+        start = reserve(words)
         drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
         drawing.text(start + 18, y, words, "faint")
     for words in ("consensus", "its way here", *(["model"] if models else [])):
-        start = room(words)
+        start = reserve(words)
         if words == "model":
             drawing.diamond(start + 7, y - 4, "dot-model")
         elif words == "consensus":
@@ -211,7 +211,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
         else:
             drawing.line(start, y - 4, start + 14, y - 4, "path")
         drawing.text(start + 18, y, words, "faint")
-    start = room("an equal vote")
+    start = reserve("an equal vote")
     drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
     drawing.text(start + 18, y, fitting("an equal vote", width), "faint")
 

@@ -25,15 +25,15 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
     of = report.of
     same = _find_shared_beginning([model.name for model in report.models])
 
-    def short(name: str) -> str:
+    def shorten_name(name: str) -> str:
         return name[len(same) :]
 
     rows = [
         Row(
             name=(
-                short(pair.second_name)
+                shorten_name(pair.second_name)
                 if of
-                else f"{short(pair.first_name)} – {short(pair.second_name)}"
+                else f"{shorten_name(pair.first_name)} – {shorten_name(pair.second_name)}"
             ),
             value=pair.difference.value,
             low=pair.difference.low,

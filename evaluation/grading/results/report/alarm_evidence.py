@@ -172,7 +172,9 @@ def _read_texts(
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
-    def part(what: str, model: Any, columns: tuple[str, ...], whose: str) -> QuerySet[Any, Any]:
+    def query_part(
+        what: str, model: Any, columns: tuple[str, ...], whose: str
+    ) -> QuerySet[Any, Any]:
         keys = [NOBODY, *(row[name] or NOBODY for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
@@ -187,9 +189,9 @@ def _read_texts(
             Exists(is_named_alarm) if is_answer else Value(False),
         )
 
-    answers = part("answer", Response, ("left", "right"), "submission__worker__")
-    replies = part("reply", LLMResponse, ("llm_response",), "model__")
-    questions = part("question", Question, ("question",), "")
+    answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
+    replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
+    questions = query_part("question", Question, ("question",), "")
     return {
         (what, key): _Text(*text)
         for what, key, *text in answers.union(replies, questions, all=True)

@@ -230,7 +230,7 @@ def build_pair_report(
         )
     )
 
-    def found(gap: QuestionGap) -> QuestionDifference:
+    def build_difference(gap: QuestionGap) -> QuestionDifference:
         row = question_rows[gap.question]
         return QuestionDifference(
             question=row["public_id"],
@@ -243,7 +243,9 @@ def build_pair_report(
             nearest=shorten_text(nearest.get(gap.question), ANSWER_SHOWN),
         )
 
-    return PairReport(pair, [found(gap) for gap in best], [found(gap) for gap in worst])
+    return PairReport(
+        pair, [build_difference(gap) for gap in best], [build_difference(gap) for gap in worst]
+    )
 
 
 class QuestionGap(NamedTuple):

@@ -76,9 +76,9 @@ class Datasheet:
 
     def markdown(self) -> str:
         """Return the datasheet as a Markdown page."""
-        return "\n".join(self._lines()) + "\n"
+        return "\n".join(self._iterate_lines()) + "\n"
 
-    def _lines(self) -> Iterator[str]:
+    def _iterate_lines(self) -> Iterator[str]:
         """Yield the lines of the Markdown page."""
         yield f"# {_join_lines(self.name)}, version {self.version}: what the crowd answers"
         for text in (self.description, self.notice):

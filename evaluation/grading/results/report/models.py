@@ -148,23 +148,23 @@ def model_rows(
         return ORDER.take(rows, after, size, build_model_row)
     count = 0
 
-    def row_counted(row: dict[str, Any]) -> ModelRow:
+    def build_counted_row(row: dict[str, Any]) -> ModelRow:
         nonlocal count
         count = row["n_models"]
         return build_model_row(row)
 
-    page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, row_counted)
+    page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row)
     return replace(page, count=count)
 
 
 def rows_in(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first rows of `model_rows`, from scores that were read with their models."""
 
-    def place(one: LLMScore) -> tuple[bool, float, UUID]:
+    def find_place(one: LLMScore) -> tuple[bool, float, UUID]:
         return one.score is None, -(one.score or 0.0), one.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
-    first = sorted(scores, key=place)[:size]
+    first = sorted(scores, key=find_place)[:size]
     return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
 
 

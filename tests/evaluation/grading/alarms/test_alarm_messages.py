@@ -205,7 +205,7 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
         ("unstable_ranking", 0.9, 0.8, False, None),
         ("agreement_of_starts", 0.35, 0.45, True, None),
     ]  # fmt: skip
-    assert looked().checks_as_dicts()[3] == {
+    assert looked().convert_checks()[3] == {
         "check": "leverage", "statistic": 0.1, "threshold": 0.5, "rings": True, "reason": None,
         "result": "problem", "needed": None,
     }  # fmt: skip

@@ -203,7 +203,7 @@ def test_the_summary_says_how_the_numbers_were_made():
             "spec": "spec", "model": "model", "revision": "rev", "precision": "bfloat16",
             "dimension": 40, "max_length": None, "languages": None, "binary": False,
         },
-        "alarm_checks": found.alarms.checks_as_dicts(),
+        "alarm_checks": found.alarms.convert_checks(),
         "versions": versions({"library": "7"}),
     }  # fmt: skip
 
