@@ -61,6 +61,7 @@ def save_review(
             remedied_by=remedied_by,
             reviewed_by=user,
         )
+        # Repeated here, so that lists of alarms need not read the reviews.
         Alarm.objects.filter(pk=alarm.pk).update(state=state)
     return saved
 

@@ -83,6 +83,7 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
         return
     except (OSError, ValueError, KeyError, TypeError):
         raise file_error(str(path), "summary_unknown") from None
+    # A kind of file that is not read now is no contradiction.
     replaced = [name for name, old_hash in inputs.items() if hashes.get(name, old_hash) != old_hash]
     if replaced:
         raise file_error(str(path), "results_replaced", inputs=", ".join(replaced))

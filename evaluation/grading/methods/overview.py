@@ -71,6 +71,7 @@ def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integer
     """Return the group of each code, and how many codes there are up to each group's end."""
     n = len(in_order)
     groups = min(n, most)
+    # Whole numbers, so that group sizes differ by one at most.
     ends = (np.arange(1, groups + 1) * n) // groups
     rank = np.empty(n, dtype=np.int64)
     rank[in_order] = np.arange(n)

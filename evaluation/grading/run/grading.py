@@ -172,6 +172,7 @@ def grade_answers(
         A remedy has no meaning for this crowd.
     """
     parameters = given.parameters
+    # Loaded first, so that a missing model fails before anything is computed.
     entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
     embedded = vectors_of(given, embed_texts or partial(embed, parameters, progress=progress))
     answers = _build_columns(given, embedded)

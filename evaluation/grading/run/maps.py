@@ -75,6 +75,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     of_models = np.full((len(model_questions), 4), np.nan)
     if targets is not None and len(model_questions):
         of_models = np.hstack([run_projection(targets), own_maps.of_targets])
+    # An answer without a text has a vector of zeros, which is no place on the map.
     of_models[(model_questions < 0) | ~is_text] = np.nan
     places = np.hstack([run_places, own_maps.places])
     history = aqer.history_

@@ -131,6 +131,7 @@ def _compare_with_camps(
     agreements = [spearman(run_raw, _grade_by_camp(crowd, answers, set(camp))) for camp in camps]
     known_agreements = [value for value in agreements if value is not None]
     highest = max(known_agreements, default=None)
+    # With two equal correlations the ranking follows neither camp.
     is_clear = highest is not None and known_agreements.count(highest) == 1
     return tuple(
         CampNow(camp, value, is_clear and value == highest)

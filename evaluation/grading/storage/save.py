@@ -64,6 +64,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
     facts = FactRows(run, grading.facts)
     input_hash = grading.given.hash()
     with turn.fenced():
+        # Stored draws serve another attempt only, and none follows.
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=run).delete()

@@ -197,6 +197,7 @@ def _find_partial_copies(
         usual = pairs.sum_by_pair(rate) / n
         is_named = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= PARTLY_THRESHOLD)
         tail = stats.binom.sf(hits[is_named] - 1, n[is_named], usual[is_named])
+        # Bonferroni: the tested pairs share the probability of a false finding.
         is_named[np.flatnonzero(is_named)[tail >= RARE / tested]] = False
         excess = np.where(is_named, np.maximum(excess, hits / n - usual), excess)
     return find_groups(pairs, excess > 0, excess)

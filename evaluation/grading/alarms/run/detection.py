@@ -296,6 +296,7 @@ class _RunCodes:
         for row in range(0 if models is None else len(models.models)):
             assert models is not None
             code = of_question.get(models.questions[row])
+            # The first answer of a model to a question counts.
             if code is not None and models.statuses[row] is AnswerStatus.TEXT:
                 model_rows.setdefault(models.models[row], {}).setdefault(code, row)
         keys = zip(worker.tolist(), question.tolist(), strict=True)

@@ -64,6 +64,7 @@ def find_junk(
     for code in np.flatnonzero(np.bincount(worker[is_counted], minlength=n_workers)).tolist():
         rows = np.flatnonzero(is_counted & (worker == code))
         times = Counter(plain[row] for row in rows)
+        # Ordered pairs of equal texts, compared with all ordered pairs below.
         same = sum(n * (n - 1) for n in times.values())
         repeated_rows = [row for row in rows.tolist() if times[plain[row]] > 1]
         pairs = len(rows) * (len(rows) - 1)

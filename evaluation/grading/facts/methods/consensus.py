@@ -146,6 +146,7 @@ def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
         np.column_stack([low, high]), axis=0, return_index=True, return_counts=True
     )
     lows, highs = pairs[:, 0], pairs[:, 1]
+    # A voter counts once for each fitting value, so the sum may exceed the number of voters.
     backed = np.minimum(_sum_overlapping(low, high, np.ones(len(low)), lows, highs), len(voters))
     weight = float(weights[voters].sum())
     weighted = _sum_overlapping(low, high, weights[voter], lows, highs)

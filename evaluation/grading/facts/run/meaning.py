@@ -218,6 +218,7 @@ def _collect_questions(
         compared.claims = [exemplar]
         compared.instead = next((at for at in by_nearness if at != exemplar), None)
         for keys in keys_of_facts.get(question, {}).values():
+            # The exemplary answer is one claim, agreed facts add five at most.
             if len(compared.claims) > MOST_FACTS:
                 break
             stating_answers = [at for at in by_nearness if compared.answers[at].key in keys]

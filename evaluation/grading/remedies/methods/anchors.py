@@ -57,6 +57,7 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
     correlations = tuple(pearson(values, grades) for values in scores)
     best, place = -np.inf, None
     for index, value in enumerate(correlations):
+        # Rounding must not decide: ties keep the earlier candidate.
         if value is not None and value > best + TIE:
             best, place = value, index
     return (

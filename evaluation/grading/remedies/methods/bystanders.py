@@ -88,6 +88,7 @@ class Bystanders:
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
         question_codes = self._question[own_rows]
+        # Members of a unit are compared with exemplary answers in which the unit has no vote.
         if unit >= 0:
             cells = vote.cells
             other_cells = np.flatnonzero(

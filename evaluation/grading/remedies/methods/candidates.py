@@ -110,6 +110,7 @@ def _iterate_electorates(
             start = inside / inside.sum()
             if not alone:
                 yield f"from_camp_{number}", Electorate(start=start)
+            # Under a cap the weights of a small camp cannot sum to 1.
             elif cap is None or cap * len(members) >= 1.0:
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 

@@ -107,6 +107,7 @@ def units_of(
         if source is not None:
             source_rows = group_rows[worker[group_rows] == source]
             is_voting[source_rows] = True
+            # Where the source gave no answer, the medoid of the other members votes.
             group_rows = group_rows[~np.isin(question[group_rows], question[source_rows])]
         if len(group_rows):
             is_voting[find_medoids(vectors, worker, question, group_rows, euclidean=euclidean)] = (

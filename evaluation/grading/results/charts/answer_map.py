@@ -241,6 +241,7 @@ def _get_vote(answer: MapAnswer, at: int) -> float:
 
 def _compute_radius(vote: float, size: float) -> float:
     """Return the radius of a dot, so that its area is proportional to the vote."""
+    # The area of a dot is its vote, except for dots too small to be seen.
     return max(LEAST, size * math.sqrt(max(vote, 0.0)))
 
 

@@ -114,6 +114,7 @@ class ConsensusReport:
         next_group: tuple[int, Any] | None = None
         facts = _read_facts(self.run)
         for question in _read_questions(self.run):
+            # Both queries are in the order of the questions: they are read side by side.
             next_group = next_group or next(answers, None)
             answers_to_question: Any = ()
             if next_group is not None and next_group[0] == question["question_id"]:
