@@ -92,7 +92,7 @@ def test_a_worker_that_ends_after_the_facts_leaves_nothing_twice(asked, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(grading, "save", dies)
+        patched.setattr(grading, "save_results", dies)
         with pytest.raises(KeyboardInterrupt):
             work_one_turn()
     assert seen == [("facts", 24)]
