@@ -69,7 +69,7 @@ def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
     asked = []
     # Its package has a function of the same name.
     module = sys.modules[survey.__module__]
-    monkeypatch.setattr(module, "camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
+    monkeypatch.setattr(module, "find_camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
     crowd = simulate(honest(8), 8, 20, 0)
     survey(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
     assert asked == [(17,)]
