@@ -15,7 +15,7 @@ from evaluation.grading.alarms.report.marks import (
     read_alarms_and_marks,
     read_marks,
 )
-from evaluation.grading.alarms.report.outcomes import AlarmOutcome, OutcomesReport, outcomes_report
+from evaluation.grading.alarms.report.outcomes import Became, OutcomesReport, outcomes_report
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
@@ -27,8 +27,8 @@ from evaluation.grading.alarms.report.report import (
 
 __all__ = [
     "AlarmEntry",
-    "AlarmOutcome",
     "AlarmsReport",
+    "Became",
     "Check",
     "FalseRings",
     "Mark",

@@ -29,7 +29,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
 @dataclass(frozen=True)
-class AlarmOutcome:
+class Became:
     """An alarm and its outcome.
 
     Attributes
@@ -75,7 +75,7 @@ class AlarmOutcome:
 class OutcomesReport:
     """Outcomes of all alarms; `made_from` is the earlier run, None if there is none."""
 
-    rows: list[AlarmOutcome]
+    rows: list[Became]
     made_from: UUID | None
 
     @property
@@ -186,7 +186,7 @@ def _iterate_outcomes(
     there: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
-) -> Iterator[AlarmOutcome]:
+) -> Iterator[Became]:
     """Yield outcomes: alarms of this run, alarms ended by remedies, alarms of the run before."""
     # An alarm of the run before answers to one alarm of this run at most.
     unmatched = list(there)
@@ -248,7 +248,7 @@ def _explain_absence(
     return Message("outcome.settings", {"workers": len(seen.workers)})
 
 
-def _add_expert_judgement(outcome: AlarmOutcome, run: Run, before: Run) -> AlarmOutcome:
+def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
     """Return the outcome with the experts' judgement of the two ways to compare texts.
 
     Settled where they agree with the scores of this run, and better than with those before.
@@ -281,10 +281,8 @@ def _build_outcome(
     outcome: Message,
     is_settled: bool = True,
     **more: Any,
-) -> AlarmOutcome:
+) -> Became:
     """Return the row of an alarm and its outcome, with the first few names."""
     first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
     case = case_of(seen.kind, seen.severity, bool(seen.workers))
-    return AlarmOutcome(
-        case, seen.severity, first_workers, len(workers), outcome, is_settled, **more
-    )
+    return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

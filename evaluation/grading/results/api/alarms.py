@@ -18,8 +18,8 @@ from annotations.web.rest.paging import build_page_body, build_slice_body, read_
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import (
     AlarmEntry,
-    AlarmOutcome,
     AlarmsReport,
+    Became,
     Check,
     alarms_report,
     outcomes_report,
@@ -34,7 +34,7 @@ from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
 AlarmEntrySerializer = build_serializer(AlarmEntry, "title", "measured")
 AlarmAlone = build_serializer(AlarmEntry, "title", "measured", without=("workers", "questions"))
 AboutAlarms = build_serializer(AlarmsReport, without=("alarms", "checks"))
-BecameSerializer = build_serializer(AlarmOutcome, "title")
+BecameSerializer = build_serializer(Became, "title")
 CheckSerializer = build_serializer(
     Check, "title", "measured", "why", "result", "result_word", "needed"
 )
