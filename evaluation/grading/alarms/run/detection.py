@@ -466,45 +466,26 @@ def _build_question_camps(
 
 def _build_checks(survey_result: Survey) -> list[Looked]:
     """Return the checks of a survey, with the agreement of starts where camps are found."""
+    camps, questions = survey_result.camps, survey_result.questions
+    copies, starts = survey_result.kinship, survey_result.starts
     checks = [
-        Looked(
-            "two_camps",
-            survey_result.camps.statistic,
-            survey_result.camps.threshold,
-            survey_result.camps.rings,
-            survey_result.camps.reason,
-        ),
+        Looked("two_camps", camps.statistic, camps.threshold, camps.rings, camps.reason),
         Looked(
             "two_camps_of_questions",
-            survey_result.questions.statistic,
-            survey_result.questions.threshold,
-            survey_result.questions.rings,
-            survey_result.questions.reason,
+            questions.statistic,
+            questions.threshold,
+            questions.rings,
+            questions.reason,
         ),
-        Looked(
-            "copies",
-            survey_result.kinship.statistic,
-            survey_result.kinship.threshold,
-            bool(survey_result.kinship.groups),
-            survey_result.kinship.reason,
-        ),
+        Looked("copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason),
     ]
     for name, check in (
         ("leverage", survey_result.leverage),
         ("grader_disagreement", survey_result.disagreement),
         ("concentrated_weight", survey_result.concentration),
         ("unstable_ranking", survey_result.stability),
+        ("agreement_of_starts", starts),
     ):
-        checks.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
-    if survey_result.starts is not None:
-        starts = survey_result.starts
-        checks.append(
-            Looked(
-                "agreement_of_starts",
-                starts.statistic,
-                starts.threshold,
-                starts.rings,
-                starts.reason,
-            )
-        )
+        if check is not None:
+            checks.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
     return checks
