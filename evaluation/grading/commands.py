@@ -1,6 +1,7 @@
-"""Grade files, and show a grading in a terminal: tables in short, alarms, and every warning.
+"""``evaluate aqer``: grade files, and print a grading as tables, alarms and warnings.
 
-Told once, from plain rows, for files (`report_of_files`) and for runs (`report_of_run`).
+`format_grading` prints plain rows, from files (`format_file_report`) and from runs
+(`report_of_run`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.files.asking import Asking
 from evaluation.files.study import EndedEarlyError
 from evaluation.flow.asking.budget import Prices
-from evaluation.grading.alarms.messages import RESULTS, needs
+from evaluation.grading.alarms.messages import RESULTS, format_needs
 from evaluation.grading.alarms.run.detection import Alarm
-from evaluation.grading.facts.run.records import facts_found
+from evaluation.grading.facts.run.records import count_facts
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.grading import GradingRequest, grade_file
 from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
 from evaluation.grading.remedies.report import NAMES
 from evaluation.grading.results.report.run import crowd_counts
 from evaluation.grading.results.report.stored_rows import (
-    stored_alarms,
-    stored_changes,
-    stored_gone,
-    stored_models,
-    stored_workers,
+    read_alarms,
+    read_changes,
+    read_gone_alarms,
+    read_models,
+    read_workers,
 )
 from evaluation.grading.run.grade_changes import GradeChanges
 from evaluation.grading.run.results import ModelRow, WorkerRow
@@ -52,8 +53,8 @@ LONGEST_ID = 40
 
 
 @dataclass(frozen=True)
-class Told:
-    """A grading in rows, with names for ids.
+class GradingRows:
+    """A grading as rows for a terminal, with external ids.
 
     Attributes
     ----------
@@ -83,15 +84,15 @@ class Told:
     groups: Mapping[Any, int] = field(default_factory=dict)
 
 
-def report_of_files(graded: FileGrading, output: Path) -> str:
-    """Return the text that ``evaluate aqer`` prints at the end."""
+def format_file_report(graded: FileGrading, output: Path) -> str:
+    """Return the text that ``evaluate aqer`` prints at the end of a grading of files."""
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.results()
-    votes = [out != EXCLUDED for out in aqer.out_of_ranking_]
-    text = text_of(
-        Told(
-            n_answers=int(aqer.n_answers_[votes].sum()),
-            n_workers=sum(votes),
+    is_voter = [status != EXCLUDED for status in aqer.out_of_ranking_]
+    text = format_grading(
+        GradingRows(
+            n_answers=int(aqer.n_answers_[is_voter].sum()),
+            n_workers=sum(is_voter),
             n_questions=len(aqer.questions_),
             n_iterations=aqer.n_iter_,
             score_name=grading.given.parameters.score_name,
@@ -104,7 +105,7 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
             checks=grading.alarms.checks,
             gone=grading.alarms.gone,
             warnings=graded.warnings,
-            facts=None if grading.facts is None else facts_found(grading.facts),
+            facts=None if grading.facts is None else count_facts(grading.facts),
             rest=lambda table: f"in {table}.csv",
             groups=results.groups(),
         )
@@ -112,34 +113,34 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
     return f"{text}\n\nTables: {output}"
 
 
-def text_of(told: Told) -> str:
-    """Return what a terminal shows."""
+def format_grading(told: GradingRows) -> str:
+    """Return the terminal text of a grading: tables, alarms, checks and warnings."""
     parts = [
         f"{told.n_answers} answers of {told.n_workers} workers to "
         f"{told.n_questions} questions, {told.n_iterations} iterations",
-        _workers(told),
-        _models(told.models),
-        _changes(told),
-        _ceiling(told.ceiling),
-        _facts(told.facts),
-        alarms_text([*told.alarms, *told.gone], told.rest("alarms")),
-        checks_text(told.checks),
+        _format_workers(told),
+        _format_models(told.models),
+        _format_changes(told),
+        _format_ceiling(told.ceiling),
+        _format_facts(told.facts),
+        format_alarms([*told.alarms, *told.gone], told.rest("alarms")),
+        format_checks(told.checks),
         "\n".join(f"Warning: {warning}" for warning in told.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _workers(told: Told) -> str:
-    """Return the workers by rank; of more than 40 ranks the best 30 and the worst 10.
+def _format_workers(told: GradingRows) -> str:
+    """Return the table of workers by rank; of more than 40 ranks the best 30 and the worst 10.
 
     Groups that share no question stand one after the other.
     """
-    of = told.groups
+    group_of = told.groups
     rows = sorted(
         told.workers,
         key=lambda row: (
             row.rank is None,
-            of.get(row.worker, 0),
+            group_of.get(row.worker, 0),
             row.rank or 0,
             -(row.grade or 0.0),
         ),
@@ -158,9 +159,12 @@ def _workers(told: Told) -> str:
         (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
         for r in rows
     ]
-    if of:
+    if group_of:
         header = (*header, "group")
-        cells = [(*one, of.get(row.worker)) for one, row in zip(cells, rows, strict=True)]
+        cells = [
+            (*row_cells, group_of.get(row.worker))
+            for row_cells, row in zip(cells, rows, strict=True)
+        ]
     if len(rows) <= SHOWN:
         return text_table(header, cells)
     ranked = sum(row.rank is not None for row in rows)
@@ -169,16 +173,16 @@ def _workers(told: Told) -> str:
     shown = [*cells[:best], *cells[ranked - worst : ranked]]
     lines = text_table(header, shown).splitlines()
     head, tail = lines[: len(lines) - worst], lines[len(lines) - worst :]
-    where = told.rest("workers")
-    if between := ranked - best - worst:
-        head.append(f"... and {between} more workers between them {where}")
-    if without := len(rows) - ranked:
-        tail.append(f"... and {without} without a rank {where}")
+    rest = told.rest("workers")
+    if n_hidden := ranked - best - worst:
+        head.append(f"... and {n_hidden} more workers between them {rest}")
+    if n_unranked := len(rows) - ranked:
+        tail.append(f"... and {n_unranked} without a rank {rest}")
     return "\n".join([*head, *tail])
 
 
-def _models(models: Iterable[ModelRow]) -> str:
-    """Return the models, highest score first; "" without any."""
+def _format_models(models: Iterable[ModelRow]) -> str:
+    """Return the table of models, highest score first; "" without models."""
     rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
     header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
     shown = [
@@ -188,8 +192,8 @@ def _models(models: Iterable[ModelRow]) -> str:
     return text_table(header, shown) if shown else ""
 
 
-def _changes(told: Told) -> str:
-    """Return which remedies there were, how far the ranking is the plain one, who moved most."""
+def _format_changes(told: GradingRows) -> str:
+    """Return the remedies, the rank correlation with the plain run, and the largest movers."""
     changes = told.changes
     if changes is None:
         return ""
@@ -209,7 +213,8 @@ def _changes(told: Told) -> str:
     return f"{text}. Largest movers (all {where}):\n{text_table(header, rows)}"
 
 
-def _ceiling(ceiling: Ceiling) -> str:
+def _format_ceiling(ceiling: Ceiling) -> str:
+    """Return the line on the human ceiling with its interval; "" where it is undefined."""
     if ceiling.score is None:
         return ""
     text = f"Human ceiling: {ceiling.score:.3f}"
@@ -218,42 +223,42 @@ def _ceiling(ceiling: Ceiling) -> str:
     return f"{text} (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
 
 
-def _facts(found: FactsFound | None) -> str:
-    """Return on how many questions facts are spoken of, and why not on the others."""
-    if found is None or not found.questions:
+def _format_facts(facts: FactsFound | None) -> str:
+    """Return the number of questions with facts, and the reasons of the others; "" without."""
+    if facts is None or not facts.questions:
         return ""
-    said = [Message("facts.found", asdict(found))]
-    for code, n in found.silent.items():
-        said.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
-    if found.meaning is not None:
-        said.append(Message("meaning.found", asdict(found.meaning)))
-    if found.read_by is not None:
-        said.append(Message("facts.read_by", asdict(found.read_by)))
-    return textwrap.fill(" ".join(map(TERMINAL.said, said)), WIDE)
+    messages = [Message("facts.found", asdict(facts))]
+    for code, n in facts.silent.items():
+        messages.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
+    if facts.meaning is not None:
+        messages.append(Message("meaning.found", asdict(facts.meaning)))
+    if facts.read_by is not None:
+        messages.append(Message("facts.read_by", asdict(facts.read_by)))
+    return textwrap.fill(" ".join(map(TERMINAL.said, messages)), WIDE)
 
 
-def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
-    """Return every alarm, in the order given; `where` has the ids that are left out here.
+def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
+    """Return every alarm in the order of `alarms`; `where` names the table of the ids left out.
 
     Of one that a remedy answers only what became of it is told.
     """
     lines = []
     for alarm in alarms:
         word = "ANSWERED" if alarm.is_answered else alarm.severity.upper()
-        became = "" if alarm.outcome is None else f"{TERMINAL.said(alarm.outcome)} "
-        said = "" if alarm.is_answered else TERMINAL.said(alarm.message)
-        lines.append(f"{word} {alarm.kind}: {became}{said}".rstrip())
+        outcome = "" if alarm.outcome is None else f"{TERMINAL.said(alarm.outcome)} "
+        text = "" if alarm.is_answered else TERMINAL.said(alarm.message)
+        lines.append(f"{word} {alarm.kind}: {outcome}{text}".rstrip())
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
-                lines.append(f"  {what}: {_named(ids, where)}")
+                lines.append(f"  {what}: {_format_ids(ids, where)}")
     return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
 
 
-def checks_text(checks: Iterable[Looked]) -> str:
-    """Return the checks by their result, a line for each result that occurs; "" without checks."""
+def format_checks(checks: Iterable[Looked]) -> str:
+    """Return the checks by result, a line for each result that occurs; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:
-        lacking = f" ({needs(check.check, check.reason)})" if check.needed else ""
+        lacking = f" ({format_needs(check.check, check.reason)})" if check.needed else ""
         names.setdefault(check.result, []).append(f"{check.check}{lacking}")
     lines = [
         f"Checks, {word.lower()}: {', '.join(names[result])}"
@@ -263,34 +268,36 @@ def checks_text(checks: Iterable[Looked]) -> str:
     return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
 
 
-def _named(ids: Sequence[object], where: str) -> str:
+def _format_ids(ids: Sequence[object], where: str) -> str:
+    """Return up to 40 ids, and how many more there are."""
     more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
-    return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
+    return ", ".join(_shorten(str(one)) for one in ids[:SHOWN]) + more
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
+    """Return an id on one line of at most 40 printable characters."""
     text = printable(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
 
 def report_of_run(run: Run) -> str:
-    """Return the text that ``grade`` prints at the end."""
+    """Return the terminal text of a finished run of the database."""
     summary, counts = summary_of(run), crowd_counts(run)
-    return text_of(
-        Told(
+    return format_grading(
+        GradingRows(
             n_answers=counts["answers"],
             n_workers=counts["workers"],
             n_questions=counts["questions"],
             n_iterations=summary.iterations,
             score_name=about(run).score_name,
-            workers=stored_workers(run),
-            models=stored_models(run),
+            workers=read_workers(run),
+            models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,
-            changes=stored_changes(run),
+            changes=read_changes(run),
             ceiling=summary.ceiling,
-            alarms=stored_alarms(run),
+            alarms=read_alarms(run),
             checks=summary.alarm_checks or (),
-            gone=stored_gone(run),
+            gone=read_gone_alarms(run),
             warnings=TERMINAL.all_said(run.warnings),
             facts=summary.facts,
             rest=lambda _: "on the page of the run",
@@ -298,22 +305,23 @@ def report_of_run(run: Run) -> str:
     )
 
 
-def _facts_model(arguments: Mapping[str, Any]) -> Asking | None:
+def _build_facts_model(arguments: Mapping[str, Any]) -> Asking | None:
+    """Return how to ask the chat model that extracts facts; None without one."""
     if arguments["facts_model"] is None:
         return None
     price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
-    given = (price_in, price_out) != (None, None)
+    has_prices = (price_in, price_out) != (None, None)
     return Asking(
         arguments["facts_model"],
         parameters={"temperature": 0.0, "max_tokens": arguments["facts_max_tokens"]},
-        prices=Prices(price_in or 0.0, price_out or 0.0) if given else None,
+        prices=Prices(price_in or 0.0, price_out or 0.0) if has_prices else None,
         budget=arguments["facts_budget"],
         key_variable=arguments["facts_key_variable"],
     )
 
 
 def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Grade, write the tables, and say what came out and where it is."""
+    """Grade files and write the tables; return the report as text."""
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -327,10 +335,10 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         exclude_workers=arguments["exclude_workers"],
         collapse_workers=arguments["collapse_workers"],
         anchors=arguments["anchors"],
-        facts_model=_facts_model(arguments),
+        facts_model=_build_facts_model(arguments),
     )
-    done = grade_file(request, progress)
-    said = report_of_files(done, request.output)
-    if not done.is_complete:
-        raise EndedEarlyError(f"{said}\n\nSome requests ended in errors.")
-    return said
+    graded = grade_file(request, progress)
+    report = format_file_report(graded, request.output)
+    if not graded.is_complete:
+        raise EndedEarlyError(f"{report}\n\nSome requests ended in errors.")
+    return report

@@ -1,4 +1,4 @@
-"""A graded crowd as records: estimator, models' answers, what remedies need, empty cells."""
+"""Records of a graded crowd: the fitted estimator, models' answers, inputs of remedies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONG_ID = 200
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """R answers of models, as columns; vectors of rows without a text are never read."""
+    """Answers of language models as columns of R rows; vectors of rows without text are unread."""
 
     models: Sequence[Hashable]
     questions: Sequence[Hashable]
@@ -29,7 +29,7 @@ class ModelColumns:
 
 
 def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
-    """Return ids as an array."""
+    """Return ids as a numpy array: of fixed-width text, or of objects if an id is long."""
     # numpy's own text is fast, but has one width: a single long id would cost it in every row.
     long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
     return np.array(values, dtype=object if long else None)
@@ -49,7 +49,7 @@ class GradedCrowd:
 
 @dataclass(frozen=True)
 class OutsideInformation:
-    """What remedies need besides vectors, workers and questions of N answers.
+    """Inputs of the remedies beside the vectors, workers and questions of N answers.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ NAMED = 1000
 
 
 class Undefined:
-    """Collects, for each table and column, why cells are empty and which."""
+    """Collector of the reasons why cells are empty, by table and column."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
@@ -90,7 +90,7 @@ class Undefined:
         return None
 
     def note(self, table: str, column: str, row: object, reason: str) -> None:
-        """Note that a cell is empty; `row` names it, as its key columns do."""
+        """Record that a cell is empty and why; `row` holds its key columns."""
         rows, count = self._found.setdefault((table, column, reason), ([], [0]))
         count[0] += 1
         if len(rows) < NAMED:

@@ -1,4 +1,4 @@
-"""What an AQER run says of itself beside its rows: written by its end, read by every report."""
+"""Summary of an AQER run: written with its results, read by every report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.flow.stored import RunSummary
-from evaluation.grading.methods.check_results import Result, check_result, needed
+from evaluation.grading.methods.check_results import Result, classify_check, find_needed
 
 # Grows with every change that an older reader would misunderstand.
 VERSION = 1
@@ -16,7 +16,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Counts:
-    """What went into a run; workers and questions with an answer."""
+    """Numbers of answers, workers, questions and models of a run, those with an answer."""
 
     answers: int = 0
     empty_answers: int = 0
@@ -28,7 +28,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Embedding:
-    """How the vectors were made; see `evaluation.backends.EmbedderInfo`."""
+    """Model and settings that made the vectors; see `evaluation.backends.EmbedderInfo`."""
 
     spec: str = ""
     model: str = ""
@@ -42,7 +42,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class MapAbout:
-    """The map of answers: `shares` of the variance on its axes, how many vectors taught them.
+    """Axes of the map of answers: `shares` of the variance, number of vectors they were fitted on.
 
     `iterations` are those whose weights are kept, of `n_workers`; `is_mean` says that the exemplary
     answers lie at weighted means of the answers.
@@ -58,7 +58,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class Looked:
-    """A statistic that was looked at for alarms; None with its reason."""
+    """An alarm check: its statistic and threshold; statistic None with a reason."""
 
     check: str
     statistic: float | None
@@ -68,23 +68,23 @@ class Looked:
 
     @property
     def result(self) -> Result:
-        """Good, problem, not enough data or not applicable."""
-        return check_result(self.statistic, self.rings, self.reason)
+        """Result code: good, problem, not_enough_data or not_applicable."""
+        return classify_check(self.statistic, self.rings, self.reason)
 
     @property
     def needed(self) -> int | None:
         """The least number that the check needs; None where it ran, or no number helps."""
-        return needed(self.check, self.reason) if self.statistic is None else None
+        return find_needed(self.check, self.reason) if self.statistic is None else None
 
     @property
     def lacks_data(self) -> bool:
-        """Whether the check could not run for want of data."""
+        """Whether the check could not run because there are too few data."""
         return self.result == "not_enough_data"
 
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """How many questions were tested for two camps of answers, listed, and had too few answers."""
+    """Number of questions tested for two camps, listed, and with too few answers."""
 
     threshold: float
     fewest_answers: int
@@ -95,7 +95,7 @@ class QuestionCamps:
 
 @dataclass(frozen=True)
 class MeaningFound:
-    """What an entailment model said of the answers' meaning, in all.
+    """Counts of an entailment model's verdicts on the answers.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class MeaningFound:
 
 @dataclass(frozen=True)
 class ReadByModel:
-    """How a chat model read the facts, in place of our own rules.
+    """Counts of the facts that a chat model extracted, in place of the rules.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class ReadByModel:
 
 @dataclass(frozen=True)
 class FactsFound:
-    """On how many questions the run speaks of facts, and what it found there.
+    """Number of questions on which the crowd's facts are reported, and the facts found there.
 
     `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
     by the code of why. `meaning` is what an entailment model said, `read_by` how a chat model read
@@ -163,7 +163,7 @@ class FactsFound:
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """Workers, by public id, whose answers are alike, and whether they vote as one.
+    """A group of copiers, by public id, and whether the group votes as one.
 
     `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
     the vote; None where times do not tell.
@@ -181,7 +181,7 @@ class CopyGroup:
 
 @dataclass(frozen=True)
 class CampsAlarm:
-    """Whether the crowd falls into two camps."""
+    """Result of the test for two camps in the crowd."""
 
     statistic: float | None
     threshold: float
@@ -191,7 +191,7 @@ class CampsAlarm:
 
 @dataclass(frozen=True)
 class RankingFound:
-    """A ranking at which the crowd may rest, against the experts' grades and the default one."""
+    """A candidate ranking, compared with the experts' grades and with the default ranking."""
 
     name: str
     correlation_with_expert: float | None
@@ -200,7 +200,7 @@ class RankingFound:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The rankings at which the crowd may rest; sizes of its camps."""
+    """The candidate rankings of the crowd, and the sizes of its camps."""
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()
@@ -211,7 +211,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class AnchorChoice:
-    """The ranking that `graded` answers of experts chose; the default one with its reason."""
+    """The ranking that experts' grades of `graded` answers chose; the default with a reason."""
 
     graded: int
     chosen: str
@@ -220,7 +220,7 @@ class AnchorChoice:
 
 @dataclass(frozen=True)
 class SuggestedAnchors:
-    """Answers that an expert should grade, by primary key, the most telling first."""
+    """Answers that an expert should grade, by primary key, the most informative first."""
 
     count: int = 0
     reason: str | None = None
@@ -250,7 +250,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class ComparedWithPlain:
-    """The ranking against the plain one: rank correlation over `n` workers, and who moved most."""
+    """Rank correlation with the plain run over `n` workers, and the largest movers."""
 
     spearman: float | None = None
     n: int = 0
@@ -269,7 +269,7 @@ class Camp:
 
 @dataclass(frozen=True)
 class GoneAlarm:
-    """An alarm that rang before workers were excluded; workers by public id, messages as stored."""
+    """An alarm that only the excluded workers raised; workers by public id, messages as stored."""
 
     kind: str
     severity: str
@@ -283,7 +283,7 @@ class GoneAlarm:
 
 @dataclass(frozen=True)
 class RemediesDone:
-    """What the remedies of a run did; None or nothing where they were not asked for."""
+    """What the remedies of a run did; None or empty where they were not asked for."""
 
     asked_for: tuple[str, ...] = ()
     excluded_workers: int = 0
@@ -301,11 +301,11 @@ class RemediesDone:
 
 @dataclass(frozen=True)
 class AqerSummary(RunSummary):
-    """The summary of an AQER run; see `RunSummary`.
+    """The summary of an AQER run, with all that its rows do not hold; see `RunSummary`.
 
     Attributes
     ----------
-    converged : whether the rounds came to rest; None where nobody could be ranked.
+    converged : whether the iterations converged; None where no worker could be ranked.
     trace : root mean square change of the weights, an iteration each.
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
@@ -330,16 +330,16 @@ class AqerSummary(RunSummary):
     people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return what went in."""
+        """Return the numbers of answers, workers, questions and models."""
         return asdict(self.counts)
 
 
 class HasSummary(Protocol):
-    """A run."""
+    """A run, or any record with a `summary` column."""
 
     summary: Any
 
 
 def summary_of(run: HasSummary) -> AqerSummary:
-    """Return the summary of an AQER run, also of one that has none yet or an older one."""
+    """Return the summary of an AQER run; with defaults if it has none yet or an older one."""
     return AqerSummary.of(run.summary)

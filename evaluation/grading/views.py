@@ -31,7 +31,7 @@ def has_other_gradings(run: Run) -> bool:
 
 
 def is_wave(run: Run) -> bool:
-    """Return whether the set asks an earlier one again."""
+    """Return whether the question set repeats an earlier one."""
     return run.version.question_set.earlier_wave_id is not None
 
 
@@ -72,10 +72,10 @@ PAGES = (
 )
 
 
-def before(version: QuestionSetVersion | None) -> Beforehand | None:
-    """Say what a mixture of languages means for the grades; None for answers in one language.
+def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | None:
+    """Return the warning about answers in several languages; None for answers in one language.
 
-    A language is that in which the question was read. Answers to choices are the same in all.
+    A language is that in which the question was read. Choices are the same in all languages.
     """
     if version is None or not version.languages:
         return None
@@ -102,7 +102,7 @@ def before(version: QuestionSetVersion | None) -> Beforehand | None:
     )
 
 
-START = Start(before=before)
+START = Start(before=build_language_warning)
 
 
 VIEWS = (

@@ -1,7 +1,7 @@
-"""What alarms say: the evidence, what it means, what to do, for people without statistics.
+"""Texts of alarms for readers without statistics: evidence, meaning, advice.
 
-No message names a worker or a question: these stand beside it, and may be erased. Every message has
-the values `workers` and `questions` (how many it is about), `statistic` and `threshold`.
+No message names a worker or a question: the page lists them beside it, and they may be erased.
+Every message has the values `workers` and `questions` (numbers), `statistic` and `threshold`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.grading.methods.check_results import Result, needed
+from evaluation.grading.methods.check_results import Result, find_needed
 from evaluation.words.message import Sentence, counted
 from evaluation.words.reasons import why_not_checked
 from evaluation.words.threshold_number import ThresholdNumber
 
 
-def _alike(of: Mapping[str, Any]) -> str:
-    """Return how many answers are nearly the same, in numbers that a person can check."""
+def _describe_alike(of: Mapping[str, Any]) -> str:
+    """Return the part of a sentence that counts the nearly identical answers of a group."""
     if of.get("n_pairs") is None:  # of a run from before they were counted
         return "their answers to the same questions are nearly the same"
     rest = "" if of["mostly_alike"] else ", and the rest are closer than being good explains"
@@ -31,32 +31,49 @@ def _alike(of: Mapping[str, Any]) -> str:
     )
 
 
-def _people(of: Mapping[str, Any]) -> str:
+def _format_people(of: Mapping[str, Any]) -> str:
+    """Return the number of workers with their noun."""
     return str(of["people"])
 
 
-def _proven(of: Mapping[str, Any]) -> str:
+def _format_proven(of: Mapping[str, Any]) -> str:
+    """Return the message `copies.proven`."""
+    people, alike = _format_people(of), _describe_alike(of)
     return (
-        f"{_people(of)} gave the same answers but for light edits: {_alike(of)}. Agreement counts "
+        f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
         "as quality here, so copies lift each other's grades and can outvote the rest. Read their "
         "answers side by side; if they were copied, grade again with the group as one voter "
         f"({of['option']['collapse_copies']})."
     )
 
 
-def _much_alike(of: Mapping[str, Any]) -> str:
+def _format_much_alike(of: Mapping[str, Any]) -> str:
+    """Return the message `copies.alike`."""
+    people, alike = _format_people(of), _describe_alike(of)
     return (
-        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        f"{people} answer much more alike than other workers who are as good: {alike}. "
         "Copying from each other or from one source is the usual reason, and it lifts each other's "
         "grades. Read their answers side by side; if they were copied, grade again with the group "
         f"as one voter ({of['option']['collapse_copies']})."
     )
 
 
-def _clique(of: Mapping[str, Any]) -> str:
+def _format_identical(of: Mapping[str, Any]) -> str:
+    """Return the message `copies.identical`."""
+    people, alike = _format_people(of), _describe_alike(of)
+    return (
+        f"{people} gave the same texts: {alike}. There are too few questions for the "
+        "full copy check, and long texts are hardly the same by chance. Read their answers side by "
+        "side before you decide anything."
+    )
+
+
+def _format_clique(of: Mapping[str, Any]) -> str:
+    """Return the message `clique.clique`."""
+    people, alike = _format_people(of), _describe_alike(of)
     option = of["option"]
     return (
-        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        f"{people} answer much more alike than other workers who are as good: {alike}. "
         "That does not say that they copied, nor that they are wrong: where a crowd falls into two "
         "camps, the honest ones can look like this too. Do not exclude them on this alone; let an "
         "expert grade some answers that tell the camps apart "
@@ -64,26 +81,30 @@ def _clique(of: Mapping[str, Any]) -> str:
     )
 
 
-def _camps(of: Mapping[str, Any]) -> str:
+def _format_camps(of: Mapping[str, Any]) -> str:
+    """Return the message `two_camps.crowd`."""
+    people = _format_people(of)
     option, sampled = of["option"], of["sampled"]
-    hangs = (
+    effect = (
         "Which of them ends on top depends on where the grading starts: the ranking cannot be "
         "known from the answers alone."
         if of["open"]
         else "The grades follow the camp that agrees more, which need not be the one that is "
         "right; started from either camp, the ranking stays much the same."
     )
-    some = "" if sampled is None else f" (seen in a sample of {counted(sampled, 'worker')})"
+    sample = "" if sampled is None else f" (seen in a sample of {counted(sampled, 'worker')})"
     return (
-        f"The crowd falls into two camps{some}: these {_people(of)} agree with each "
+        f"The crowd falls into two camps{sample}: these {people} agree with each "
         f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
-        f"{hangs} It may be a shared error, collusion, or two honest ways to answer. Do not pay or "
-        "reject by these grades before an expert has graded some answers that tell the camps apart "
+        f"{effect} It may be a shared error, collusion, or two honest ways to answer. Do not pay "
+        "or reject by these grades before an expert has graded some answers that tell the camps "
+        "apart "
         f"({option['suggest_anchors']}, then {option['anchors']})."
     )
 
 
-def _concentrated(of: Mapping[str, Any]) -> str:
+def _format_concentrated(of: Mapping[str, Any]) -> str:
+    """Return the message `concentrated_weight.crowd`."""
     voters = of["statistic"] * of["n_workers"]
     return (
         f"Few workers decide: the votes of all {of['n_workers']} weigh no more than those of "
@@ -95,24 +116,21 @@ def _concentrated(of: Mapping[str, Any]) -> str:
 
 
 def _count(n: Any, noun: str) -> str:
+    """Return a number with its noun; fractions are rounded."""
     whole: Any = n if isinstance(n, str) else round(n)
     return counted(whole, noun)
 
 
 ALARMS: Mapping[str, Sentence] = {
-    "copies.proven": _proven,
-    "copies.alike": _much_alike,
-    "copies.identical": lambda of: (
-        f"{_people(of)} gave the same texts: {_alike(of)}. There are too few questions for the "
-        "full copy check, and long texts are hardly the same by chance. Read their answers side by "
-        "side before you decide anything."
-    ),
+    "copies.proven": _format_proven,
+    "copies.alike": _format_much_alike,
+    "copies.identical": _format_identical,
     "copies.partly": "{people} share a part of their answers almost word for word: {statistic:.0%} "
     "of them more than other workers do on the same questions. It may be a common source or some "
     "copied answers; the rest of their work is their own. The grade is little changed by it. Read "
     "these answers side by side before you decide anything.",
-    "clique.clique": _clique,
-    "two_camps.crowd": _camps,
+    "clique.clique": _format_clique,
+    "two_camps.crowd": _format_camps,
     "two_camps.questions": "The answers to {questions} of {n_tested:question} fall into two camps "
     "that agree with themselves but not with each other. A misconception that many share, or a "
     "question that can be read in two ways, looks like this; the larger camp decides what counts "
@@ -136,7 +154,7 @@ ALARMS: Mapping[str, Sentence] = {
     "model_like.model": "The answers of {people} are nearer to those of the language model {model} "
     "than to any other worker's. They may have been written with such a model; people who answer "
     "in the same style look alike too. It is no proof: read the answers side by side.",
-    "concentrated_weight.crowd": _concentrated,
+    "concentrated_weight.crowd": _format_concentrated,
     "unstable_ranking.crowd": "With other questions of the same kind many workers would stand in "
     "another place. Do not rely on close ranks: two people are clearly apart only where their "
     "intervals do not overlap. Ask more questions to make the order steadier.",
@@ -234,7 +252,7 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 
 
 def case_of(kind: str, severity: str, has_workers: bool) -> str:
-    """Return which of a kind's wordings fits an alarm."""
+    """Return the key of an alarm's texts: the kind, or a variant of it."""
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
     if kind == "copies" and severity == "notice":
@@ -242,18 +260,18 @@ def case_of(kind: str, severity: str, has_workers: bool) -> str:
     return kind
 
 
-def title_of(case: str) -> str:
-    """Return the title of a kind or case; the name itself of one that is not known here."""
+def get_title(case: str) -> str:
+    """Return the title of a kind or case; an unknown one is written with spaces."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
 def brief(case: str) -> str:
-    """Return what a mark says of a person; the title of a case that has no shorter words."""
-    return BRIEFLY.get(case) or title_of(case)
+    """Return the short statement of a mark about a worker; the title if there is none."""
+    return BRIEFLY.get(case) or get_title(case)
 
 
 def measured(case: str, statistic: float | None, threshold: float | None) -> str:
-    """Return a statistic against its threshold; "" without a number."""
+    """Return a statistic against its threshold as a sentence; "" without a number."""
     if statistic is None or threshold is None or case not in MEASURED:
         return ""
     return MEASURED[case](ThresholdNumber(statistic, threshold), threshold)
@@ -276,16 +294,16 @@ UNITS: Mapping[str, str] = {
 }
 
 
-def needs(check: str, reason: str | None) -> str:
+def format_needs(check: str, reason: str | None) -> str:
     """Return how much data a check needs, such as "needs 6 workers"; "" if no number helps."""
-    n = needed(check, reason)
+    n = find_needed(check, reason)
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 
 def unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
-    """Return checks without enough data, by name and reason, as a sentence; "" without any."""
+    """Return the checks without enough data, with reasons, as a sentence; "" without any."""
     parts = [
-        f"{title_of(check)} ({needs(check, reason) or why_not_checked(reason)})"
+        f"{get_title(check)} ({format_needs(check, reason) or why_not_checked(reason)})"
         for check, reason in checks
     ]
     return f"Not enough data for: {'; '.join(parts)}." if parts else ""
@@ -303,7 +321,7 @@ CROWDS = {
 """The crowds that groups were drawn from."""
 
 
-def rate_in_words(
+def format_rate(
     looked: int, rang: int, share: float | None, low: float | None, high: float | None
 ) -> str:
     """Return how often, with the interval: "38.4% (34.7 to 42.2) of 643"."""
@@ -314,9 +332,9 @@ def rate_in_words(
     return f"{100 * share:.1f}% ({100 * low:.1f} to {100 * high:.1f}) of {looked:,}"
 
 
-def of_case(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
-    """Return what was measured of one alarm, crowd by crowd, and what that means."""
-    told = "; ".join(f"{name}: {said}" for name, said in rates)
+def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
+    """Return the measured rates of one alarm, crowd by crowd, and their meaning, in sentences."""
+    rate_list = "; ".join(f"{name}: {said}" for name, said in rates)
     meaning = "So it seldom rings by chance in a crowd of this size."
     if often:
         meaning = (
@@ -327,5 +345,5 @@ def of_case(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
         meaning = "So nothing is known of how often it rings falsely in a crowd of this size."
     return (
         f"How often it rang in random groups of {size} out of crowds in which nothing is known to "
-        f"be amiss (in brackets what it could be in other such groups, 95%): {told}. {meaning}"
+        f"be amiss (in brackets what it could be in other such groups, 95%): {rate_list}. {meaning}"
     )

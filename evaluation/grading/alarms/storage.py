@@ -1,4 +1,4 @@
-"""What people make of alarms: examined, remedied by a run, dismissed with a reason, open again."""
+"""Reviews of alarms: examined, remedied by a run, dismissed with a reason, or reopened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REVIEW_PROBLEMS = {
 
 
 class ReviewError(ValueError):
-    """A review is refused: `code` is a key of `REVIEW_PROBLEMS`, `field` what to correct."""
+    """Error of a refused review: `code` is a key of `REVIEW_PROBLEMS`, `field` the wrong field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(REVIEW_PROBLEMS[code].format(**values))
@@ -33,10 +33,10 @@ class ReviewError(ValueError):
         self.field = field
 
 
-def review(
+def save_review(
     alarm: Alarm, user: Any, state: str, note: str = "", remedied_by: Run | None = None
 ) -> AlarmReview:
-    """Put an alarm in a state, and keep who did it, when and why.
+    """Save the review of an alarm and the alarm's new state; return the review.
 
     Raises ReviewError: a dismissal without a reason, or a remedy without the run made with it.
     """
@@ -51,22 +51,23 @@ def review(
         remedied_by = None
     elif remedied_by is None:
         raise ReviewError("run_missing", "remedied_by")
-    elif not remedying(alarm.run).filter(pk=remedied_by.pk).exists():
+    elif not find_remedying_runs(alarm.run).filter(pk=remedied_by.pk).exists():
         raise ReviewError("no_later_run", "remedied_by")
     with transaction.atomic():
-        made = AlarmReview.objects.create(
+        saved = AlarmReview.objects.create(
             alarm=alarm,
             state=state,
             note=note,
             remedied_by=remedied_by,
             reviewed_by=user,
         )
+        # Repeated here, so that lists of alarms need not read the reviews.
         Alarm.objects.filter(pk=alarm.pk).update(state=state)
-    return made
+    return saved
 
 
-def remedying(run: Run) -> QuerySet[Run]:
-    """Return the runs that may have remedied an alarm of a run: later ones, newest first."""
+def find_remedying_runs(run: Run) -> QuerySet[Run]:
+    """Return the later finished runs that may have remedied an alarm of a run, newest first."""
     return Run.objects.filter(
         version__question_set=run.version.question_set_id,
         kind=GRADING,

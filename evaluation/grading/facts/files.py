@@ -1,6 +1,6 @@
-"""The facts of a graded file: its two tables, and the last columns of workers.csv and models.csv.
+"""Tables of facts of a graded file, and the agreement columns of workers.csv and models.csv.
 
-See platform/docs/data-formats.md, "facts.csv".
+platform/docs/data-formats.md, "facts.csv", describes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AGREEMENT = ("facts", "fact_agreement", "fact_agreement_low", "fact_agreement_hi
 
 
 def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
-    """Write what the crowd states, and how each answer stands to it."""
+    """Write facts.csv (values that workers state) and answer_facts.csv (verdicts on answers)."""
     crowd = (
         (one.question, one.slot, one.value, one.mentions, one.of, one.state.value)
         for one in facts.crowd
@@ -32,25 +32,25 @@ def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
     folder.write_csv(ANSWER_FACTS, OF_ANSWERS, answers)
 
 
-def with_agreement(
+def add_agreement(
     kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield rows that begin with who, and behind each how far their facts agree with the crowd.
+    """Yield rows, each with the agreement of its worker's or model's facts with the crowd.
 
-    The cells are empty where facts were not asked for, the share below 5 facts; `undefined` gets
-    the reasons.
+    The first cell of a row is the id. The four cells are empty where facts are switched off, the
+    share below 5 facts; `undefined` collects the reasons.
     """
     table = f"{kind}s.csv"
     for row in rows:
-        who = row[0]
-        found = None if facts is None else facts.agreement(kind, who)
-        if found is None:
+        name = row[0]
+        agreement = None if facts is None else facts.agreement(kind, name)
+        if agreement is None:
             cells: tuple[Any, ...] = (None,) * len(AGREEMENT)
-            why = "not_asked_for"
+            reason = "not_asked_for"
         else:
-            cells = (found.facts, found.agreement, found.low, found.high)
-            why = "fewer_than_5_facts"
+            cells = (agreement.facts, agreement.agreement, agreement.low, agreement.high)
+            reason = "fewer_than_5_facts"
         for column, cell in zip(AGREEMENT, cells, strict=True):
             if cell is None:
-                undefined.note(table, column, who, why)
+                undefined.note(table, column, name, reason)
         yield (*row, *cells)

@@ -1,4 +1,4 @@
-"""What the crowd says fact by fact, in words that call nobody wrong."""
+"""Texts about facts: they compare an answer with the crowd, and call no answer wrong."""
 
 from __future__ import annotations
 
@@ -8,30 +8,35 @@ from typing import Any
 from evaluation.words.message import Sentence, counted
 
 
-def _others(of: Mapping[str, Any], said: str) -> str:
-    """Say how many others state something; nobody, where there are none."""
+def _count_others(of: Mapping[str, Any], said: str) -> str:
+    """Return how many of the others state something, such as "3 of 12 others"."""
     return f"{of[said]} of {counted(of['of'], 'other')}"
 
 
-def _contradicts(of: Mapping[str, Any]) -> str:
+def _format_contradicts(of: Mapping[str, Any]) -> str:
+    """Return the message `facts.contradicts`."""
     say = "says" if of["n_crowd"] == 1 else "say"
-    return f"says {of['value']}; {_others(of, 'n_crowd')} {say} {of['crowd']}"
+    return f"says {of['value']}; {_count_others(of, 'n_crowd')} {say} {of['crowd']}"
 
 
-def _missing(of: Mapping[str, Any]) -> str:
+def _format_missing(of: Mapping[str, Any]) -> str:
+    """Return the message `facts.missing`."""
     say = "says" if of["n_crowd"] == 1 else "say"
-    return f"does not say {of['value']}, which {_others(of, 'n_crowd')} {say}"
+    return f"does not say {of['value']}, which {_count_others(of, 'n_crowd')} {say}"
 
 
-def _contested(of: Mapping[str, Any]) -> str:
-    return f"says {of['value']}, as {_others(of, 'mentions')} {_do(of)}: contested"
+def _format_contested(of: Mapping[str, Any]) -> str:
+    """Return the message `facts.contested`."""
+    return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}: contested"
 
 
-def _agrees(of: Mapping[str, Any]) -> str:
-    return f"says {of['value']}, as {_others(of, 'mentions')} {_do(of)}"
+def _format_agrees(of: Mapping[str, Any]) -> str:
+    """Return the message `facts.agrees`."""
+    return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}"
 
 
-def _do(of: Mapping[str, Any]) -> str:
+def _choose_do(of: Mapping[str, Any]) -> str:
+    """Return "does" for one other, else "do"."""
     return "does" if of["mentions"] == 1 else "do"
 
 
@@ -39,30 +44,36 @@ def _do(of: Mapping[str, Any]) -> str:
 SHOWN = 160
 
 
-def _claim(of: Mapping[str, Any]) -> str:
+def _format_claim(of: Mapping[str, Any]) -> str:
+    """Return a claim in quotation marks, shortened to 160 characters."""
     text = " ".join(of["crowd"].split())
     return f"“{text if len(text) <= SHOWN else f'{text[: SHOWN - 1].rstrip()}…'}”"
 
 
-def _by_meaning(of: Mapping[str, Any]) -> str:
+def _format_meaning(of: Mapping[str, Any]) -> str:
+    """Return the message `meaning.contradicts`."""
     agree = "agrees" if of["n_crowd"] == 1 else "agree"
     return (
-        f"contradicts {_claim(of)} by the entailment model (probability {of['value']}); "
-        f"{_others(of, 'n_crowd')} {agree} with that"
+        f"contradicts {_format_claim(of)} by the entailment model (probability {of['value']}); "
+        f"{_count_others(of, 'n_crowd')} {agree} with that"
     )
 
 
-def _contested_meaning(of: Mapping[str, Any]) -> str:
-    return f"{_by_meaning(of)}, {_others(of, 'mentions')} contradict it as well: contested"
-
-
-def _agreeing_meaning(of: Mapping[str, Any]) -> str:
+def _format_contested_meaning(of: Mapping[str, Any]) -> str:
+    """Return the message `meaning.contested`."""
     return (
-        f"agrees with {_claim(of)} by the entailment model, as {_others(of, 'mentions')} {_do(of)}"
+        f"{_format_meaning(of)}, {_count_others(of, 'mentions')} contradict it as well: contested"
     )
 
 
-def _standing(of: Mapping[str, Any]) -> str:
+def _format_agreeing_meaning(of: Mapping[str, Any]) -> str:
+    """Return the message `meaning.agrees`."""
+    others = f"{_count_others(of, 'mentions')} {_choose_do(of)}"
+    return f"agrees with {_format_claim(of)} by the entailment model, as {others}"
+
+
+def _format_agreement(of: Mapping[str, Any]) -> str:
+    """Return the message `facts.standing`."""
     questions = counted(of["questions"], "question")
     if not of["questions"]:
         return "Answered no question on which the crowd agrees on a fact."
@@ -73,22 +84,22 @@ def _standing(of: Mapping[str, Any]) -> str:
 
 
 FACTS: Mapping[str, Sentence] = {
-    "facts.agrees": _agrees,
-    "facts.contradicts": _contradicts,
-    "facts.contested": _contested,
-    "facts.missing": _missing,
+    "facts.agrees": _format_agrees,
+    "facts.contradicts": _format_contradicts,
+    "facts.contested": _format_contested,
+    "facts.missing": _format_missing,
     "facts.extra": "says {value} besides, which the crowd neither agrees on nor denies",
     "facts.open": "says {value}; the crowd agrees on nothing of the kind",
     "facts.too_few": "says {value}; too few others say anything of the kind",
-    "meaning.agrees": _agreeing_meaning,
-    "meaning.contradicts": _by_meaning,
-    "meaning.contested": _contested_meaning,
+    "meaning.agrees": _format_agreeing_meaning,
+    "meaning.contradicts": _format_meaning,
+    "meaning.contested": _format_contested_meaning,
     "meaning.open": "neither agrees with the exemplary answer by the entailment model nor "
     "contradicts it (probability {value})",
     "meaning.too_few": "too few others answered to say what contradicts them",
     "meaning.found": "By meaning ({model}), in no grade: {contradicts:answer} contradict what the "
     "crowd says, {contested} contested, {agrees} agree, {open} open, on {questions:question}.",
-    "facts.standing": _standing,
+    "facts.standing": _format_agreement,
     "facts.found": "Facts, in no grade: {agreed:value} agreed on and {contested} contested, on "
     "{spoken} of {questions:question}.",
     "facts.silent": "Nothing is said of {n:question}: {why}.",

@@ -1,4 +1,4 @@
-"""What the crowd agrees on, fact by fact, to rows; see `evaluation.grading.facts.run`."""
+"""Write facts as rows of a run; `evaluation.grading.facts.run` computes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts
-from evaluation.grading.facts.run.records import WORKER, facts_found
+from evaluation.grading.facts.run.records import WORKER, count_facts
 from evaluation.grading.summary import FactsFound
 from evaluation.models import AnswerFact, CrowdFact, ExemplaryAnswer
 
@@ -19,18 +19,24 @@ OF_AGREED = frozenset(
 
 
 class FactRows:
-    """The facts of a grading as rows of a run; nothing of any kind where nobody looked for them."""
+    """The facts of a grading as rows of a run; no rows where facts are switched off."""
 
     def __init__(self, run: int, facts: CrowdFacts | None) -> None:
         self.run, self.facts = run, facts
         self._agreed: Counter[tuple[str, Any]] = Counter()
         self._contradicted: Counter[tuple[str, Any]] = Counter()
         if facts is not None:
-            of = [((one.kind, one.name), one.question, one.verdict) for one in facts.answers]
-            asked = {(who, question) for who, question, verdict in of if verdict in OF_AGREED}
-            against = {(who, asked) for who, asked, verdict in of if verdict == Verdict.CONTRADICTS}
-            self._agreed.update(who for who, _ in asked)
-            self._contradicted.update(who for who, _ in against)
+            verdicts = [((one.kind, one.name), one.question, one.verdict) for one in facts.answers]
+            on_agreed = {
+                (who, question) for who, question, verdict in verdicts if verdict in OF_AGREED
+            }
+            contradicting = {
+                (who, on_agreed)
+                for who, on_agreed, verdict in verdicts
+                if verdict == Verdict.CONTRADICTS
+            }
+            self._agreed.update(who for who, _ in on_agreed)
+            self._contradicted.update(who for who, _ in contradicting)
 
     def crowd(self) -> Iterator[CrowdFact]:
         """Yield a row for every value that workers state."""
@@ -67,28 +73,28 @@ class FactRows:
             )
 
     def counted(self, kind: str, name: Any) -> Mapping[str, Any]:
-        """Return what somebody's facts come to, by the columns of `FactCounts`."""
+        """Return the agreement of a worker or a model, by the columns of `FactCounts`."""
         if self.facts is None:
             return {}
-        found = self.facts.agreement(kind, name)
+        agreement = self.facts.agreement(kind, name)
         return {
-            "facts": found.facts,
-            "fact_agreement": found.agreement,
-            "fact_agreement_low": found.low,
-            "fact_agreement_high": found.high,
+            "facts": agreement.facts,
+            "fact_agreement": agreement.agreement,
+            "fact_agreement_low": agreement.low,
+            "fact_agreement_high": agreement.high,
             "fact_questions": self._agreed[kind, name],
             "fact_contradicted": self._contradicted[kind, name],
         }
 
     def of_questions(self) -> Mapping[Any, str]:
-        """Return for each question that was answered whether it is spoken of, or why not."""
+        """Return for each answered question SPOKEN, or the code of why it has no facts."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
     def summary(self) -> FactsFound | None:
-        """Return what the run says of its facts in all."""
+        """Return the counts of the facts; None where facts are switched off."""
         if self.facts is None:
             return None
-        return facts_found(self.facts)
+        return count_facts(self.facts)

@@ -1,1 +1,1 @@
-"""A grading on files: read answers, write tables."""
+"""A grading of files: read answers, write tables."""

@@ -1,4 +1,4 @@
-"""A graded file of answers: the grading, and what is known of the files it came from."""
+"""Record of a graded file of answers: the grading, and the files it was made from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.words.message import Message
 
 @dataclass(frozen=True)
 class FileGrading:
-    """Everything the tables are made of.
+    """A grading with its input files: everything the tables are written from.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class FileGrading:
 
     @property
     def input_hash(self) -> str:
-        """One hash of all inputs."""
+        """One SHA-256 hash of all input files."""
         return combined_hash(self.input_hashes.values())
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know before trusting the tables, a sentence each."""
+        """Warnings about files and grading, each as a sentence."""
         of_models = self.models.warnings if self.models else []
         of_files: list[Message | str] = [*self.answers.warnings, *of_models]
         return TERMINAL.all_said([*of_files, *self.grading.warnings])

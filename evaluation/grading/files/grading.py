@@ -1,7 +1,7 @@
-"""Grade a file of answers: what ``manage.py evaluate aqer`` does around the flow of a grading.
+"""Grade a file of answers, as ``manage.py evaluate aqer`` does.
 
-Read the answers (and the models'), grade them, and write all tables together. Nothing is written if
-anything fails.
+Read the answers of workers and models, grade them, and write all tables together. If a step fails,
+no table is written.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from evaluation.files.asking import Asking
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.files.study import StudyFolder
 from evaluation.grading.files.graded import FileGrading
-from evaluation.grading.files.model_facts import refuse_idle_model, with_model_facts
+from evaluation.grading.files.model_facts import add_model_facts, refuse_idle_model
 from evaluation.grading.files.summary import refuse_to_replace_results
-from evaluation.grading.files.tables import ANCHORS, files_of, write_tables
+from evaluation.grading.files.tables import ANCHORS, list_files, write_tables
 from evaluation.grading.remedies.files import (
-    anchors_of,
-    listed_workers,
+    find_anchor_rows,
+    read_listed_workers,
     refuse_problems,
-    refuse_to_leave_nobody,
+    refuse_to_exclude_all,
     refuse_to_replace_grades,
 )
 from evaluation.grading.run.grading import grade_answers
@@ -52,7 +52,7 @@ from evaluation.words.message import Message
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade, how, and where the tables go.
+    """Input files, options and output folder of one grading of files.
 
     `facts_model` is the chat model that reads facts, None where our own rules do.
     """
@@ -73,7 +73,7 @@ class GradingRequest:
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Grade and write; returns what was written.
+    """Grade files and write the tables; return the grading that was written.
 
     Raises
     ------
@@ -98,70 +98,83 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _grade_and_ask(
     request: GradingRequest, asking: Asking, progress: Progress | None
 ) -> FileGrading:
-    """Grade, have a chat model read the facts, and write."""
+    """Grade, let a chat model extract the facts, and write the tables."""
     refuse_idle_model(request.parameters, asking)
-    asked = StudyFolder(request.output, asking, progress or _untold)  # is the model there?
+    study = StudyFolder(request.output, asking, progress or _ignore_progress)  # is the model there?
     grading = graded(request, progress)
-    with asked as folder:
-        found = with_model_facts(grading.grading, folder)
-        grading = replace(grading, grading=found, asked=folder.steps(), is_complete=folder.complete)
+    with study as folder:
+        with_facts = add_model_facts(grading.grading, folder)
+        grading = replace(
+            grading, grading=with_facts, asked=folder.steps(), is_complete=folder.complete
+        )
         with OutputFolder(request.output) as output:
             write_tables(output, grading)
     return grading
 
 
-def _untold(what: str, done: int, total: int) -> None:
-    """Nobody is told how far it is."""
+def _ignore_progress(what: str, done: int, total: int) -> None:
+    """Ignore a report of progress."""
 
 
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
+    """Raise `InputError` if an output file would replace an input file."""
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     lists = (request.exclude_workers, request.collapse_workers)
-    listed = [None if one is None else Path(one) for one in lists]
-    inputs = (request.answers, request.models, vectors, *listed, request.anchors, request.questions)
-    refuse_to_replace(request.output, files_of(request.parameters), inputs)
+    id_files = [None if one is None else Path(one) for one in lists]
+    inputs = (
+        request.answers,
+        request.models,
+        vectors,
+        *id_files,
+        request.anchors,
+        request.questions,
+    )
+    refuse_to_replace(request.output, list_files(request.parameters), inputs)
 
 
 def graded(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Grade; nothing is written. Raises as `grade_file`."""
+    """Grade files and return the grading; write no file. Raises as `grade_file`."""
     answers = read_people(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns, request.keep_thinking)
-    spoken = None if models is None else model_answers_of(models)
-    given = choose(request.parameters, answers_of(answers), spoken)
+    model_answers = None if models is None else model_answers_of(models)
+    given = choose(request.parameters, answers_of(answers), model_answers)
     given = replace(given, n_repeated=answers.n_repeated)
     refuse_nothing(answers, given)
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
-    known = {question: wording_of(question) for question in given.questions}
-    given = replace(given, wordings={question: one for question, one in known.items() if one})
+    read_from_id = {question: wording_of(question) for question in given.questions}
+    given = replace(
+        given, wordings={question: wording for question, wording in read_from_id.items() if wording}
+    )
     if request.questions is not None:
         questions = read_questions(request.questions)
-        texts = {one.question: one.text for one in questions.records if one.text}
+        texts = {wording.question: wording.text for wording in questions.records if wording.text}
         given = replace(given, wordings={**given.wordings, **texts})
         hashes["questions"] = questions.sha256
     if request.exclude_workers is not None:
-        listed = listed_workers(request.exclude_workers, request.columns, answers, given)
-        refuse_to_leave_nobody(listed, given)
+        listed = read_listed_workers(request.exclude_workers, request.columns, answers, given)
+        refuse_to_exclude_all(listed, given)
         excluded = tuple(listed.lines)
         parameters = replace(given.parameters, exclude_workers=excluded)
         given = replace(given, parameters=parameters, excluded=excluded)
         hashes["exclude_workers"] = listed.sha256
     if request.collapse_workers is not None:
-        listed = listed_workers(request.collapse_workers, request.columns, answers, given)
+        listed = read_listed_workers(request.collapse_workers, request.columns, answers, given)
         parameters = replace(given.parameters, collapse_workers=tuple(listed.lines))
         refuse_problems(listed.name, parameters)
         given = replace(given, parameters=parameters, collapsed=tuple(listed.lines))
         hashes["collapse_workers"] = listed.sha256
     if request.anchors is not None:
         anchors = read_anchors(request.anchors, request.columns)
-        given = replace(given, anchors=anchors_of(anchors, answers.name, given))
+        given = replace(given, anchors=find_anchor_rows(anchors, answers.name, given))
         hashes["anchors"] = anchors.sha256
     embed_texts, of_vectors = vectors_from(given, answers, models)
     hashes |= of_vectors
+    # Before grading, so that a refusal does not cost the time of a grading.
     if not request.overwrite:
         refuse_to_replace_results(request.output, hashes)
     try:

@@ -1,6 +1,6 @@
-"""Facts of a file of answers, read by a chat model: ``evaluate aqer --facts-model SPEC``.
+"""Facts of a file of answers, extracted by a chat model: ``evaluate aqer --facts-model SPEC``.
 
-The requests and replies are kept in the journal of the folder, so that the same command goes on.
+Requests and replies are saved in the journal of the folder, so that the same command continues.
 """
 
 from __future__ import annotations
@@ -16,53 +16,54 @@ from evaluation.files.study import Step, StudyFolder
 from evaluation.flow.asking.plan import Item
 from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.grading.facts.run import CrowdFacts, crowd_facts
-from evaluation.grading.facts.run.meaning import meaning_beside
-from evaluation.grading.facts.run.reading import read_by_model
+from evaluation.grading.facts.run.meaning import copy_meaning
+from evaluation.grading.facts.run.reading import extract_by_model
 from evaluation.grading.run.grading import Grading
 
 
 def refuse_idle_model(parameters: AqerParameters, asking: Asking) -> None:
-    """Raise `InputError` where a model would read facts that nobody wants, or has no prices."""
+    """Raise `InputError` if a facts model is named with facts off, or a budget without prices."""
     if not parameters.facts:
         raise file_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
         raise file_error("--facts-budget", "budget_without_prices")
 
 
-def with_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
-    """Have the model of a folder read the facts of a grading, which is else as it was.
+def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
+    """Return the grading with facts that the folder's chat model extracted.
 
-    What an entailment model said stays beside them. Raises `EndedEarlyError`, and what the model
-    raises where it cannot be had.
+    Verdicts of an entailment model stay beside them. Raises `EndedEarlyError`, and the error of a
+    model that cannot be loaded.
     """
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
         return folder.ask(Step(name, prompt.template, prompt.again), items)
 
-    given = grading.given
-    reader = read_by_model(_texts(given), ask, folder.system)
-    found: CrowdFacts = crowd_facts(
-        given.wordings,
-        given.answered,
-        given.models,
+    inputs = grading.given
+    reader = extract_by_model(_build_columns(inputs), ask, folder.system)
+    facts: CrowdFacts = crowd_facts(
+        inputs.wordings,
+        inputs.answered,
+        inputs.models,
         grading.votes,
-        frozenset(given.excluded),
+        frozenset(inputs.excluded),
         read_by=reader,
     )
-    found = replace(found, read_by=reader.about)
-    known = grading.known_facts
-    if known is not None and known.meaning is not None:
-        found = meaning_beside(found, known)
-    return replace(grading, known_facts=found)
+    facts = replace(facts, read_by=reader.about)
+    earlier_facts = grading.known_facts
+    if earlier_facts is not None and earlier_facts.meaning is not None:
+        facts = copy_meaning(facts, earlier_facts)
+    return replace(grading, known_facts=facts)
 
 
-def _texts(given: GradingInput) -> AnswerColumns:
-    answered, spoken = given.answered, given.models and given.models.with_text()
+def _build_columns(inputs: GradingInput) -> AnswerColumns:
+    """Return the texts of workers and models, with the questions' wordings, as columns."""
+    answered, model_answers = inputs.answered, inputs.models and inputs.models.with_text()
     return AnswerColumns(
-        [*answered.workers, *(spoken.models if spoken else ())],
-        [True] * len(answered) + [False] * len(spoken or ()),
-        [*answered.questions, *(spoken.questions if spoken else ())],
-        [*answered.texts, *(spoken.texts if spoken else ())],
-        given.wordings,
+        [*answered.workers, *(model_answers.models if model_answers else ())],
+        [True] * len(answered) + [False] * len(model_answers or ()),
+        [*answered.questions, *(model_answers.questions if model_answers else ())],
+        [*answered.texts, *(model_answers.texts if model_answers else ())],
+        inputs.wordings,
         {},
     )

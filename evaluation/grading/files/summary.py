@@ -1,4 +1,4 @@
-"""What summary.json says of a graded file: how its numbers were made, and what to know of them."""
+"""The contents of summary.json: signature, parameters, counts, alarms, facts, warnings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.consensus import ModelScores
 from evaluation.files.problem_messages import file_error
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.crowd import Undefined
-from evaluation.grading.facts.run.records import facts_found
+from evaluation.grading.facts.run.records import count_facts
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.run.grading import Grading
 from evaluation.options import TERMINAL
@@ -22,58 +22,58 @@ from evaluation.options import TERMINAL
 SUMMARY = "summary.json"
 
 
-def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
-    """Return what summary.json holds; call it after the tables, which fill `undefined`."""
+def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
+    """Return the contents of summary.json; call it after the tables, which fill `undefined`."""
     grading = graded.grading
     parameters, info = grading.given.parameters, grading.embedded.info
-    made = grading.summary()
+    grading_summary = grading.summary()
     return {
         "signature": grading.signature(graded.input_hash),
         "parameters": {
             **parameters.as_dict(),
-            **_reading(graded.answers),
+            **_describe_duplicates(graded.answers),
             "precision": info.precision,
             "precision_requested": parameters.precision,
         },
-        "embedding": made["embedding"],
-        "counts": _counts(graded),
-        "iterations": made["iterations"],
-        "converged": made["converged"],
-        "trace": made["trace"],
-        "ceiling": made["ceiling"],
-        "model_comparisons": _comparisons(grading.graded.models),
-        "remedies": _remedies(grading),
+        "embedding": grading_summary["embedding"],
+        "counts": _build_counts(graded),
+        "iterations": grading_summary["iterations"],
+        "converged": grading_summary["converged"],
+        "trace": grading_summary["trace"],
+        "ceiling": grading_summary["ceiling"],
+        "model_comparisons": _build_comparisons(grading.graded.models),
+        "remedies": _build_remedies(grading),
         "warnings": graded.warnings,
-        "alarms": [alarm_cells(alarm) for alarm in grading.alarms.found],
-        "alarm_checks": made["alarm_checks"],
-        "facts": _facts(grading),
+        "alarms": [build_alarm_cells(alarm) for alarm in grading.alarms.found],
+        "alarm_checks": grading_summary["alarm_checks"],
+        "facts": _build_facts(grading),
         **({"asked": graded.asked} if graded.asked else {}),
         "undefined": undefined.as_list(),
-        "versions": made["versions"],
+        "versions": grading_summary["versions"],
         "input_hash": graded.input_hash,
         "input_hashes": graded.input_hashes,
     }
 
 
-def _facts(grading: Grading) -> dict[str, Any] | None:
-    """Return what was found; of what no model was asked for nothing is told."""
+def _build_facts(grading: Grading) -> dict[str, Any] | None:
+    """Return the counts of facts, without the parts that no model was asked for; None without."""
     if grading.facts is None:
         return None
-    found = asdict(facts_found(grading.facts))
+    found = asdict(count_facts(grading.facts))
     return {name: value for name, value in found.items() if value is not None}
 
 
-def alarm_cells(alarm: Alarm) -> dict[str, Any]:
-    """Return the columns of alarms.csv, with what the alarm says."""
+def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
+    """Return the columns of alarms.csv by name, message and outcome as text."""
     outcome = "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)
     return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message), "outcome": outcome}
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
-    """Raise `InputError` if a folder holds results of other inputs.
+    """Raise `InputError` if the output folder holds results of other input files.
 
-    Others are files of which one was read then for what another one is read now. With other
-    settings, or files besides, the same answers may be graded again in the same place.
+    Inputs are compared by kind (answers, models, ...) and hash. The same answers may be graded
+    again in the same folder with other settings or with further files.
     """
     path = output / SUMMARY
     try:
@@ -83,18 +83,20 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
         return
     except (OSError, ValueError, KeyError, TypeError):
         raise file_error(str(path), "summary_unknown") from None
-    other = [name for name, was in inputs.items() if hashes.get(name, was) != was]
-    if other:
-        raise file_error(str(path), "results_replaced", inputs=", ".join(other))
+    # A kind of file that is not read now is no contradiction.
+    replaced = [name for name, old_hash in inputs.items() if hashes.get(name, old_hash) != old_hash]
+    if replaced:
+        raise file_error(str(path), "results_replaced", inputs=", ".join(replaced))
 
 
-def _reading(answers: AnswerFile) -> dict[str, str]:
-    """Return which of two answers of a worker counts, where the file could have been refused."""
+def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
+    """Return how repeated answers were resolved, if the file was not refused for them."""
     duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
 
-def _counts(graded: FileGrading) -> dict[str, int]:
+def _build_counts(graded: FileGrading) -> dict[str, int]:
+    """Return the numbers of rows, answers, workers and questions that went in."""
     aqer, given = graded.grading.graded.aqer, graded.grading.given
     counts = {
         "rows": graded.answers.n_rows,
@@ -105,7 +107,7 @@ def _counts(graded: FileGrading) -> dict[str, int]:
         "questions": len(aqer.questions_),
         "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
     }
-    if _reading(graded.answers):
+    if _describe_duplicates(graded.answers):
         counts["superseded_rows"] = graded.answers.n_superseded
     if graded.models is not None:
         models = graded.models
@@ -113,25 +115,26 @@ def _counts(graded: FileGrading) -> dict[str, int]:
     return counts
 
 
-def _remedies(grading: Grading) -> dict[str, Any] | None:
-    """Return what the remedies did and changed; None without any."""
+def _build_remedies(grading: Grading) -> dict[str, Any] | None:
+    """Return what the remedies did and changed, as plain values; None without remedies."""
     report, changes = grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return None
-    found = report.as_dict()
-    nobody = dict.fromkeys(("first", "n_first", "n_timed"))
-    if "groups" in found:
-        found["groups"] = [{**group, **nobody, **group} for group in found["groups"]]
+    remedies = report.as_dict()
+    no_source = dict.fromkeys(("first", "n_first", "n_timed"))
+    if "groups" in remedies:
+        remedies["groups"] = [{**group, **no_source, **group} for group in remedies["groups"]]
     return {
-        **found,
+        **remedies,
         "groups_not_asked_for": report.left,
-        "gone": [alarm_cells(alarm) for alarm in grading.alarms.gone],
+        "gone": [build_alarm_cells(alarm) for alarm in grading.alarms.gone],
         "camps_now": [asdict(camp) for camp in grading.alarms.camps_now],
         "compared_with_plain": changes.summary(),
     }
 
 
-def _comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
+def _build_comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
+    """Return the pairs of models with their differences, as plain values; empty without models."""
     return [
         {
             "model_a": pair.model_a,

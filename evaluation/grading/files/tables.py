@@ -1,4 +1,4 @@
-"""The tables of a graded file: see platform/docs/data-formats.md, "Written"."""
+"""Write the tables of a graded file; platform/docs/data-formats.md, "Written", describes them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, joined
+from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.facts.files import (
     AGREEMENT,
     ANSWER_FACTS,
     FACTS,
-    with_agreement,
+    add_agreement,
     write_facts,
 )
 from evaluation.grading.facts.run.records import MODEL, WORKER
 from evaluation.grading.files.graded import FileGrading
-from evaluation.grading.files.summary import alarm_cells, summary
+from evaluation.grading.files.summary import build_alarm_cells, build_summary
 from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
 from evaluation.grading.run.grading import Grading
 from evaluation.grading.run.results import (
@@ -80,21 +80,21 @@ REMEDIES = "remedies.csv"
 ANCHORS = "anchors.csv"
 
 
-def files_of(parameters: AqerParameters) -> tuple[str, ...]:
+def list_files(parameters: AqerParameters) -> tuple[str, ...]:
     """Return the names of all files that a grading with these parameters writes."""
-    asked = {
+    is_written = {
         FACTS: parameters.facts,
         ANSWER_FACTS: parameters.facts,
         REMEDIES: parameters.remedies,
         ANCHORS: parameters.suggest_anchors,
     }
-    return (*FILES, *(name for name, wanted in asked.items() if wanted))
+    return (*FILES, *(name for name, wanted in is_written.items() if wanted))
 
 
-def _with_group(
+def _add_group(
     rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of workers with the group of each; one who shares no question is in none."""
+    """Yield rows of workers with the number of each one's group, None without shared questions."""
     for row in rows:
         if row[0] not in groups:
             undefined.note("workers.csv", "group", row[0], "no_shared_question")
@@ -114,48 +114,50 @@ def _with_raw_score(
 
 
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
-    """Write every file of a graded file of answers; without models their tables have no rows."""
+    """Write all tables of a graded file; without models the models' tables have no rows."""
     grading = graded.grading
     results = grading.results()
     facts, undefined = grading.facts, results.undefined
-    workers = with_agreement(WORKER, results.workers(), facts, undefined)
+    workers = add_agreement(WORKER, results.workers(), facts, undefined)
     header: tuple[str, ...] = (*WorkerRow._fields, *AGREEMENT)
     if groups := results.groups():
         header = (*header, "group")
-        workers = _with_group(workers, groups, undefined)
+        workers = _add_group(workers, groups, undefined)
     means = left_out_means(grading.graded.aqer, grading.given.answered.workers)
     header = (*header, RAW_LEAVE_ONE_OUT)
     workers = _with_raw_score(workers, means, undefined)
     folder.write_csv("workers.csv", header, workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
-    folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
+    folder.write_csv("exemplars.csv", EXEMPLARS, _iterate_exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:
         aqer = grading.graded.aqer
         answered = np.flatnonzero(aqer.n_workers_of_question_)
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
-        write_exemplars(file, names, vectors, _precision(grading))
-    models = with_agreement(MODEL, results.model_scores(), facts, undefined)
+        write_exemplars(file, names, vectors, _choose_float_type(grading))
+    models = add_agreement(MODEL, results.model_scores(), facts, undefined)
     folder.write_csv("models.csv", (*ModelRow._fields, *AGREEMENT), models)
     folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
-    folder.write_csv("alarms.csv", COLUMNS, map(alarm_row, grading.alarms.found))
+    folder.write_csv("alarms.csv", COLUMNS, map(build_alarm_row, grading.alarms.found))
     if facts is not None:
         write_facts(folder, facts)
     changes, remedies = grading.changes(), grading.graded.remedies
     if changes is not None:
-        _note_gaps(changes, results)
+        _note_empty_cells(changes, results)
         folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
     if remedies is not None and remedies.suggested is not None:
-        folder.write_csv(ANCHORS, ANCHOR, _anchor_rows(grading, remedies.suggested.tolist()))
-    folder.write_json("summary.json", summary(graded, results.undefined))
+        folder.write_csv(
+            ANCHORS, ANCHOR, _iterate_anchor_rows(grading, remedies.suggested.tolist())
+        )
+    folder.write_json("summary.json", build_summary(graded, results.undefined))
 
 
-def _precision(grading: Grading) -> np.dtype[Any]:
+def _choose_float_type(grading: Grading) -> np.dtype[Any]:
     """Return the float type of the vectors, at least float32."""
     return np.result_type(grading.embedded.answers.dtype, np.float32)
 
 
-def _note_gaps(changes: GradeChanges, results: Results) -> None:
-    """Say why cells of remedies.csv are empty."""
+def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
+    """Record why cells of remedies.csv are empty."""
     for row in changes.rows:
         for column in GradeChange._fields[1:]:
             if getattr(row, column) is None:
@@ -163,13 +165,15 @@ def _note_gaps(changes: GradeChanges, results: Results) -> None:
                 results.undefined.note(REMEDIES, column, row.worker, reason)
 
 
-def _anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield a row of anchors.csv for each suggested answer, its grade empty."""
     answers = grading.given.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
-def _exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
+def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
+    """Yield a row of exemplars.csv for each question."""
     answers = grading.given.answered
     for row in results.exemplars():
         at = row.nearest
@@ -177,7 +181,7 @@ def _exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ..
         yield (row.question, row.n_answers, *nearest, row.dispersion)
 
 
-def alarm_row(alarm: Alarm) -> tuple[Any, ...]:
-    """Return an alarm's row of alarms.csv."""
-    lists = {"workers": joined(alarm.workers), "questions": joined(alarm.questions)}
-    return tuple({**alarm_cells(alarm), **lists}.values())
+def build_alarm_row(alarm: Alarm) -> tuple[Any, ...]:
+    """Return an alarm as a row of alarms.csv."""
+    lists = {"workers": join_ids(alarm.workers), "questions": join_ids(alarm.questions)}
+    return tuple({**build_alarm_cells(alarm), **lists}.values())

@@ -1,1 +1,1 @@
-"""The map of answers and the results of checks, on arrays and numbers."""
+"""The map of answers, the heat map's overview and the results of checks, as pure functions."""

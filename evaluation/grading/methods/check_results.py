@@ -1,4 +1,4 @@
-"""The four results of a check, and how much data one needs that could not run."""
+"""Result codes of alarm checks, and the least data that an undefined check needs."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ NOT_APPLICABLE = frozenset(
 )
 
 
-def check_result(statistic: float | None, rings: bool, reason: str | None) -> Result:
-    """Return the result of an alarm check; without a statistic it is never "good"."""
+def classify_check(statistic: float | None, rings: bool, reason: str | None) -> Result:
+    """Return the result code of a check; without a statistic it is never "good"."""
     if statistic is not None:
         return "problem" if rings else "good"
     return "not_applicable" if reason in NOT_APPLICABLE else "not_enough_data"
 
 
-def needed(check: str, reason: str | None) -> int | None:
-    """Return the least number that a check without a statistic needs; None if no number helps."""
+def find_needed(check: str, reason: str | None) -> int | None:
+    """Return the least number that an undefined check needs; None if no number helps."""
     if reason is None:
         return None
     return NEEDED.get((check, reason)) or NEEDED.get(reason)

@@ -1,4 +1,4 @@
-"""The worker x question table of scores, small enough to look at."""
+"""Averages of the worker x question table of scores, in at most 40 x 40 cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Overview:
     questions_to: Integers
 
 
-def overview(
+def compute_overview(
     scores: Floats,
     worker: Integers,
     question: Integers,
@@ -39,7 +39,7 @@ def overview(
     questions_in_order: Integers,
     most: int = MOST,
 ) -> Overview:
-    """Average N scores in at most `most` x `most` groups of neighbours, of nearly equal size.
+    """Return the means of N scores in at most `most` x `most` groups of nearly equal size.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def overview(
     worker, question : (N,) codes.
     workers_in_order, questions_in_order : (M,), (Q,) all codes, in the order they are shown.
     """
-    row_of, rows_to = _groups(workers_in_order, most)
-    column_of, columns_to = _groups(questions_in_order, most)
+    row_of, rows_to = _split_into_groups(workers_in_order, most)
+    column_of, columns_to = _split_into_groups(questions_in_order, most)
     known = ~np.isnan(scores)
     shape = (len(rows_to), len(columns_to))
     field = row_of[worker[known]] * shape[1] + column_of[question[known]]
@@ -59,7 +59,7 @@ def overview(
     return Overview(means.reshape(shape), counts.reshape(shape), rows_to, columns_to)
 
 
-def mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
+def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
     """Return (n,) mean of the known scores (N,) of each code; NaN without one."""
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
@@ -67,11 +67,12 @@ def mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
     return ratio(sums, counts)
 
 
-def _groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
+def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
     """Return the group of each code, and how many codes there are up to each group's end."""
     n = len(in_order)
     groups = min(n, most)
+    # Whole numbers, so that group sizes differ by one at most.
     ends = (np.arange(1, groups + 1) * n) // groups
-    place = np.empty(n, dtype=np.int64)
-    place[in_order] = np.arange(n)
-    return np.searchsorted(ends, place, side="right").astype(np.int64), ends
+    rank = np.empty(n, dtype=np.int64)
+    rank[in_order] = np.arange(n)
+    return np.searchsorted(ends, rank, side="right").astype(np.int64), ends

@@ -1,8 +1,7 @@
-"""Vectors in two dimensions, for maps of answers: principal components, of all or of a question.
+"""Principal components of answers' vectors in two dimensions, of a run or of one question.
 
-A projection is linear, so the exemplary answer of some voting weights stands on the map at the
-weighted mean of its answers' places; nothing but two numbers an answer need be kept to see it
-move. (The paper's figure 2 shows such a movement for simulated answers.)
+A projection is linear, so the exemplary answer of some voting weights lies at the weighted mean of
+its answers' places. Two numbers an answer are enough to show how it moves (the paper's figure 2).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ TOGETHER = 64
 
 @dataclass(frozen=True)
 class Projection:
-    """Axes of a map.
+    """Centre and two principal axes of vectors.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class Projection:
     n_learned: int
 
     def __call__(self, vectors: Vectors) -> Floats:
-        """Return (N, 2) places of N vectors, in the units of the vectors."""
+        """Return the places (N, 2) of N vectors (N, d), in the units of the vectors."""
         origin = self.centre @ self.axes
         if sparse.issparse(vectors):
             return np.asarray(vectors @ self.axes) - origin
@@ -62,7 +61,7 @@ class Projection:
         return places - origin
 
 
-def principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
+def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
     """Return the first two principal axes of (N, d) vectors, dense or sparse, all finite.
 
     Learned from at most `most` evenly spaced rows, in memory that does not grow with N. The same
@@ -71,33 +70,35 @@ def principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
     n, d = vectors.shape
     x = vectors if n <= most else vectors[np.linspace(0, n - 1, most).astype(np.int64)]
     # Multiplied by a power of two, so that no square over- or underflows.
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
     count = x.shape[0]
     centre = np.asarray(x.mean(axis=0, dtype=np.float64)).ravel() * scale
-    total = max(_square(x, scale) - count * float(centre @ centre), 0.0)
+    total = max(_sum_squares(x, scale) - count * float(centre @ centre), 0.0)
     if min(count, d) <= EXACT:
-        values, axes = _exactly(x, centre, scale)
+        # The Gram or scatter matrix of the smaller side has the same eigenvalues.
+        values, axes = _compute_exact_axes(x, centre, scale)
     else:
-        values, axes = _iterated(x, centre, scale)
+        values, axes = _compute_iterated_axes(x, centre, scale)
     # What is left after taking out a mean of that size is rounding.
     rounding = 1e-12 * count * float(centre @ centre) + np.finfo(float).tiny
     varied = values > max(rounding, 1e-12 * total)
-    axes = np.where(varied, _signed(axes), 0.0)
+    axes = np.where(varied, _fix_signs(axes), 0.0)
     shares = np.where(varied, values, 0.0) / total if total > rounding else np.full(AXES, np.nan)
     return Projection(centre / scale, axes, np.minimum(shares, 1.0), count)
 
 
-def have_unit_length(vectors: Vectors) -> bool:
-    """Whether all (N, d) vectors but zeros have length 1, to within a hundredth."""
+def is_unit_length(vectors: Vectors) -> bool:
+    """Return whether all nonzero vectors (N, d) have length 1, to within a hundredth."""
     step = max(1, CHUNK // vectors.shape[1])
     if sparse.issparse(vectors):
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
-        return _are_one(squares)
+        return _is_all_ones(squares)
     parts = (vectors[at : at + step] for at in range(0, vectors.shape[0], step))
-    return all(_are_one(np.einsum("nd,nd->n", x, x, dtype=np.float64)) for x in parts)
+    return all(_is_all_ones(np.einsum("nd,nd->n", x, x, dtype=np.float64)) for x in parts)
 
 
-def _are_one(squares: Floats) -> bool:
+def _is_all_ones(squares: Floats) -> bool:
+    """Return whether the square roots of all nonzero squares are 1, to within a hundredth."""
     lengths = np.sqrt(squares[squares > 0])
     return bool((np.abs(lengths - 1) < UNIT).all())
 
@@ -120,14 +121,14 @@ class QuestionMaps:
     shares_of_run: Floats
 
 
-def question_maps(
+def compute_question_maps(
     vectors: Vectors,
     cells: Cells,
     run: Floats,
     targets: Vectors | None = None,
     questions: Integers | None = None,
 ) -> QuestionMaps:
-    """Lay each question's answers on axes of their own.
+    """Return the places of each question's answers on the question's own principal axes.
 
     Parameters
     ----------
@@ -143,38 +144,45 @@ def question_maps(
         shares=np.full(cells.n_questions, np.nan),
         shares_of_run=np.full(cells.n_questions, np.nan),
     )
-    asked: dict[int, list[int]] = {}
+    target_rows: dict[int, list[int]] = {}
     for row, question in enumerate([] if questions is None else questions.tolist()):
-        asked.setdefault(question, []).append(row)
-    for rows, codes in _groups(vectors, cells):
-        for part, code, found in zip(rows, codes, _axes_of_each(vectors, rows), strict=True):
-            mine, wanted = vectors[part], asked.get(int(code), [])
-            theirs = targets[wanted] if targets is not None and wanted else None
-            if found is None:
-                if sparse.issparse(mine):
-                    mine, theirs = _used_columns(mine, theirs)
-                found = principal_axes(mine, LEARNED_OF_QUESTION)
-            maps.places[part] = found(mine)
-            if theirs is not None:
-                maps.of_targets[wanted] = found(theirs)
-            if not np.isnan(found.shares[0]):
-                maps.shares[code] = found.shares.sum()
-    shown, of_run = (_spread(places[cells.row], cells) for places in (maps.places, run))
-    some = shown > 0
-    share = np.divide(of_run, shown, out=np.zeros_like(shown), where=some) * maps.shares
+        target_rows.setdefault(question, []).append(row)
+    for rows, codes in _iterate_groups(vectors, cells):
+        for part, code, projection in zip(rows, codes, _iterate_axes(vectors, rows), strict=True):
+            own_vectors, rows_of_targets = vectors[part], target_rows.get(int(code), [])
+            target_vectors = (
+                targets[rows_of_targets] if targets is not None and rows_of_targets else None
+            )
+            if projection is None:
+                if sparse.issparse(own_vectors):
+                    own_vectors, target_vectors = _select_used_columns(own_vectors, target_vectors)
+                projection = compute_principal_axes(own_vectors, LEARNED_OF_QUESTION)
+            maps.places[part] = projection(own_vectors)
+            if target_vectors is not None:
+                maps.of_targets[rows_of_targets] = projection(target_vectors)
+            if not np.isnan(projection.shares[0]):
+                maps.shares[code] = projection.shares.sum()
+    spread_of_own, spread_of_run = (
+        _compute_spread(places[cells.row], cells) for places in (maps.places, run)
+    )
+    has_spread = spread_of_own > 0
+    share = (
+        np.divide(spread_of_run, spread_of_own, out=np.zeros_like(spread_of_own), where=has_spread)
+        * maps.shares
+    )
     np.minimum(share, 1.0, out=maps.shares_of_run)
     return maps
 
 
-def _spread(ordered: Floats, cells: Cells) -> Floats:
-    """Return (Q,) summed squared distances of places (N, 2) in cell order from their means."""
+def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
+    """Return (Q,) sums of squared distances of places (N, 2), in cell order, from their means."""
     mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
-    far = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
-    return cells.to_questions(np.add.reduceat(far, cells.starts))
+    squared_distance = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
+    return cells.to_questions(np.add.reduceat(squared_distance, cells.starts))
 
 
-def _groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
-    """Yield questions with equally many answers: (B, m) their rows and (B,) their codes."""
+def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
+    """Yield questions with equally many answers, in parts: rows (B, m) and question codes (B,)."""
     for size, first, last in cells.runs():
         most = max(1, CHUNK // (size * vectors.shape[1]))
         for begin in range(first, last, most):
@@ -184,35 +192,38 @@ def _groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers
             yield rows, cells.questions_in_order[begin:end]
 
 
-def _axes_of_each(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
-    """Yield the principal axes of B questions with few answers each; None for any others."""
+def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
+    """Yield the principal axes of B questions with few answers each; None where this way fails."""
     count, size = rows.shape
     if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
         yield from [None] * count
         return
     x = np.asarray(vectors[rows.ravel()], dtype=np.float64).reshape(count, size, -1)
-    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_largest(x))[1]))))
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_find_largest(x))[1]))))
     centre = x.mean(axis=1)
     x = (x - centre[:, None, :]) * scale
-    inner = x @ x.transpose(0, 2, 1)
-    values, left = np.linalg.eigh(inner)
-    values, left = np.maximum(values[:, ::-1][:, :AXES], 0.0), left[:, :, ::-1][:, :, :AXES]
-    axes = x.transpose(0, 2, 1) @ left
-    total = np.einsum("bii->b", inner)
+    gram = x @ x.transpose(0, 2, 1)
+    values, left_vectors = np.linalg.eigh(gram)
+    values, left_vectors = (
+        np.maximum(values[:, ::-1][:, :AXES], 0.0),
+        left_vectors[:, :, ::-1][:, :, :AXES],
+    )
+    axes = x.transpose(0, 2, 1) @ left_vectors
+    total = np.einsum("bii->b", gram)
     rounding = 1e-12 * scale**2 * np.einsum("bd,bd->b", centre, centre) * size
     for b in range(count):
         # Few answers, or ones that do not differ along two axes, are for the careful way.
         if size <= AXES or values[b, 1] <= 1e-12 * total[b] + rounding[b]:
             yield None
             continue
-        turned = _signed(axes[b] / np.sqrt(values[b]))
-        yield Projection(centre[b], turned, np.minimum(values[b] / total[b], 1.0), size)
+        signed_axes = _fix_signs(axes[b] / np.sqrt(values[b]))
+        yield Projection(centre[b], signed_axes, np.minimum(values[b] / total[b], 1.0), size)
 
 
-def exemplar_paths(
+def compute_exemplar_paths(
     places: Floats, cells: Cells, weights: NDArray[np.floating]
 ) -> NDArray[np.float64]:
-    """Return (Q, T, 2) where the exemplary answers stand after each iteration, by question code.
+    """Return (Q, T, 2) the places of the exemplary answers after each of T iterations.
 
     Parameters
     ----------
@@ -222,63 +233,66 @@ def exemplar_paths(
     """
     path = np.empty((cells.n_questions, len(weights), places.shape[1]))
     ordered = places[cells.row]
-    for at, w in enumerate(weights):
-        v = w[cells.worker].astype(np.float64)
-        total = np.add.reduceat(v, cells.starts)
-        v = np.where(cells.spread(total <= 0), 1.0, v)
-        total = np.add.reduceat(v, cells.starts)
-        sums = np.add.reduceat(v[:, None] * ordered, cells.starts, axis=0)
-        path[cells.questions_in_order, at] = sums / total[:, None]
+    for iteration, weights_now in enumerate(weights):
+        answer_weights = weights_now[cells.worker].astype(np.float64)
+        total = np.add.reduceat(answer_weights, cells.starts)
+        answer_weights = np.where(cells.spread(total <= 0), 1.0, answer_weights)
+        total = np.add.reduceat(answer_weights, cells.starts)
+        sums = np.add.reduceat(answer_weights[:, None] * ordered, cells.starts, axis=0)
+        path[cells.questions_in_order, iteration] = sums / total[:, None]
     return path
 
 
-def _largest(x: Vectors) -> float:
+def _find_largest(x: Vectors) -> float:
+    """Return the largest absolute value in x, dense or sparse."""
     if sparse.issparse(x):
         return float(np.abs(x.data).max(initial=0.0))
     return float(max(x.max(initial=0.0), -x.min(initial=0.0)))
 
 
-def _parts(x: Vectors) -> list[Vectors]:
+def _split_rows(x: Vectors) -> list[Vectors]:
+    """Return the rows of x in parts of at most `CHUNK` numbers."""
     step = max(1, CHUNK // x.shape[1])
     return [x[at : at + step] for at in range(0, x.shape[0], step)]
 
 
-def _square(x: Vectors, scale: float) -> float:
+def _sum_squares(x: Vectors, scale: float) -> float:
+    """Return the sum of squares of ``x * scale``."""
     if sparse.issparse(x):
         return float(((x.data.astype(np.float64) * scale) ** 2).sum())  # type: ignore[union-attr]
-    return sum(float(((dense(part) * scale) ** 2).sum()) for part in _parts(x))
+    return sum(float(((dense(part) * scale) ** 2).sum()) for part in _split_rows(x))
 
 
-def _exactly(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return two eigenvalues of the scatter matrix and (d, 2) eigenvectors, from the smaller side.
+def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
+    """Return the two largest eigenvalues (2,) and eigenvectors (d, 2) of the scatter matrix.
 
     Of N x N or d x d products. Vectors less than two dimensions get a second axis of zeros.
     """
     n, d = x.shape
     if d <= n:
         scatter = np.zeros((d, d))
-        for part in _parts(x):
+        for part in _split_rows(x):
             rows = dense(part) * scale - centre
             scatter += rows.T @ rows
-        values, vectors = _greatest(scatter)
+        values, vectors = _find_largest_eigenpairs(scatter)
         return values, vectors
     if sparse.issparse(x):
         scaled = x.astype(np.float64) * scale
-        along = np.asarray(scaled @ centre)
-        inner = dense(scaled @ scaled.T) - along[:, None] - along
-        inner += float(centre @ centre)
-        values, left = _greatest(inner)
-        back = np.asarray(scaled.T @ left) - np.outer(centre, left.sum(axis=0))
+        to_centre = np.asarray(scaled @ centre)
+        gram = dense(scaled @ scaled.T) - to_centre[:, None] - to_centre
+        gram += float(centre @ centre)
+        values, left_vectors = _find_largest_eigenpairs(gram)
+        unscaled = np.asarray(scaled.T @ left_vectors) - np.outer(centre, left_vectors.sum(axis=0))
     else:
         rows = dense(x) * scale - centre
-        values, left = _greatest(rows @ rows.T)
-        back = rows.T @ left
-    length = np.linalg.norm(back, axis=0)
-    return values, ratio(back, length, 0.0)
+        values, left_vectors = _find_largest_eigenpairs(rows @ rows.T)
+        unscaled = rows.T @ left_vectors
+    length = np.linalg.norm(unscaled, axis=0)
+    return values, ratio(unscaled, length, 0.0)
 
 
-def _greatest(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the two greatest eigenvalues and eigenvectors of a symmetric matrix."""
+def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the two largest eigenvalues (2,) and eigenvectors (n, 2) of a symmetric matrix."""
     size = len(matrix)
     first = max(0, size - AXES)
     values, vectors = linalg.eigh(matrix, subset_by_index=[first, size - 1])
@@ -288,35 +302,37 @@ def _greatest(matrix: Floats) -> tuple[Floats, Floats]:
     return np.maximum(out_values, 0.0), out_vectors
 
 
-def _iterated(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the same by ARPACK, which only multiplies the vectors; from a fixed start."""
+def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
+    """Return the same as `_compute_exact_axes`, by ARPACK's products, from a fixed start."""
     n, d = x.shape
     floats = x.astype(np.float64) * scale
 
-    def times(v: Floats) -> Floats:
+    def multiply(v: Floats) -> Floats:
         v = v.ravel()
         return np.asarray(floats @ v) - float(centre @ v)
 
-    def back(u: Floats) -> Floats:
+    def multiply_transposed(u: Floats) -> Floats:
         u = u.ravel()
         return np.asarray(floats.T @ u) - centre * u.sum()
 
-    operator = LinearOperator((n, d), matvec=times, rmatvec=back, dtype=np.float64)
+    operator = LinearOperator(
+        (n, d), matvec=multiply, rmatvec=multiply_transposed, dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(min(n, d))
     _, values, right = svds(operator, k=AXES, v0=start, solver="arpack")
     order = np.argsort(values)[::-1]
     return values[order] ** 2, np.asarray(right[order].T)
 
 
-def _signed(axes: Floats) -> Floats:
-    """Turn each axis so that its entry of greatest size is positive."""
+def _fix_signs(axes: Floats) -> Floats:
+    """Return the axes (d, 2), each with its entry of largest size positive."""
     greatest = np.abs(axes).argmax(axis=0)
     sign = np.where(axes[greatest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return axes * sign
 
 
-def _used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
-    """Leave out the columns that no row of x uses; along those nothing varies."""
+def _select_used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
+    """Return x and y without the columns that are zero in all rows of x."""
     x = sparse.csr_array(x)
     used = np.unique(x.indices)
     if not len(used):

@@ -1,1 +1,1 @@
-"""Remedies: grading without some workers, with groups as one voter, by anchors or camps."""
+"""Remedies: exclude workers, collapse copies to one voter, use experts' anchors, grade by camps."""

@@ -1,4 +1,4 @@
-"""What remedies need of files: whom to leave out, and graded answers."""
+"""Input files of remedies: lists of workers, and answers graded by an expert."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from evaluation.texts.near import perhaps
 LOOK = "Check the id; ids are case-sensitive."
 
 
-def listed_workers(
+def read_listed_workers(
     text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
 ) -> WorkerList:
-    """Return who is named of those who are graded, by a file or ids in the text itself.
+    """Return the graded workers that a file, or ids in the text itself, name.
 
-    Raises `InputError` for every id that is in no answer, with ids like it.
+    Raises `InputError` for every id that is in no answer, with similar ids.
     """
     listed = given_workers(text, columns)
-    voting = set(given.workers)
-    known = dict.fromkeys(record.worker for record in answers.records)
+    graded_workers = set(given.workers)
+    known_workers = dict.fromkeys(record.worker for record in answers.records)
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
-        if worker not in known:
+        if worker not in known_workers:
             note_problem(
                 problems,
                 line or None,
                 "worker" if line else None,
                 "listed_worker_unknown",
-                worker=perhaps(worker, known),
+                worker=perhaps(worker, known_workers),
                 answers=answers.name,
                 look=LOOK if line else f"{LOOK} There is no file of that name either.",
             )
     problems.raise_if_any()
     # Whose answers were all rejected has no vote already.
-    lines = {worker: line for worker, line in listed.lines.items() if worker in voting}
+    lines = {worker: line for worker, line in listed.lines.items() if worker in graded_workers}
     return replace(listed, lines=lines)
 
 
-def refuse_to_leave_nobody(excluded: WorkerList, given: GradingInput) -> None:
-    """Raise `InputError` where everybody who is graded would be excluded."""
+def refuse_to_exclude_all(excluded: WorkerList, given: GradingInput) -> None:
+    """Raise `InputError` if all graded workers would be excluded."""
     if len(excluded.lines) == len(given.workers):
         raise InputError.single(
             excluded.name, "all workers are in it", "Leave somebody to grade by."
@@ -55,25 +55,27 @@ def refuse_to_leave_nobody(excluded: WorkerList, given: GradingInput) -> None:
 
 
 def refuse_problems(name: str, parameters: AqerParameters) -> None:
-    """Raise `InputError` for what contradicts each other once `name` was read."""
+    """Raise `InputError` for contradictions between parameters after `name` was read."""
     for problem in parameters.problems():
         raise InputError.single(
             name, TERMINAL.told(AqerParameters, problem), "Give both, or neither."
         )
 
 
-def anchors_of(anchors: AnchorFile, answers: str, given: GradingInput) -> list[tuple[int, float]]:
-    """Return rows of answers and their grades. Raises `InputError` for each that is not there."""
+def find_anchor_rows(
+    anchors: AnchorFile, answers: str, given: GradingInput
+) -> list[tuple[int, float]]:
+    """Return (answer's row, grade) of each anchor; `InputError` for those without an answer."""
     answered = given.answered
     keys = zip(answered.workers, answered.questions, strict=True)
     row_of = {key: row for row, key in enumerate(keys)}
     workers, questions = set(given.workers), set(given.questions)
     problems = Problems(anchors.name)
-    found = []
+    anchor_rows = []
     for anchor in anchors.records:
         row = row_of.get((anchor.worker, anchor.question))
         if row is not None:
-            found.append((row, anchor.grade))
+            anchor_rows.append((row, anchor.grade))
         elif anchor.worker not in workers:
             unknown = {"worker": anchor.worker[:60], "answers": answers, "look": LOOK}
             note_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
@@ -81,14 +83,14 @@ def anchors_of(anchors: AnchorFile, answers: str, given: GradingInput) -> list[t
             unknown = {"question": anchor.question[:60], "answers": answers, "look": LOOK}
             note_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
         else:
-            named = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
-            note_problem(problems, anchor.line, None, "anchor_unknown", **named)
+            labels = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
+            note_problem(problems, anchor.line, None, "anchor_unknown", **labels)
     problems.raise_if_any()
-    return found
+    return anchor_rows
 
 
 def refuse_to_replace_grades(anchors: Path) -> None:
-    """Raise `InputError` if suggestions would be written over a file that an expert filled in."""
+    """Raise `InputError` if suggestions would replace a file that holds an expert's grades."""
     try:
         with anchors.open(encoding="utf-8-sig", newline="") as file:
             graded = any((row.get("grade") or "").strip() for row in csv.DictReader(file))

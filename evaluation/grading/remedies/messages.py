@@ -19,26 +19,29 @@ REMEDIES: Mapping[str, str] = {
 """A part of a sentence, by the code of a `RemedyError`."""
 
 
-def _sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
-    def sentence(of: Mapping[str, Any]) -> str:
+def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that formats part of a sentence as a whole sentence."""
+
+    def format_sentence(of: Mapping[str, Any]) -> str:
         said = words.format_map(of)
         return f"{said[:1].upper()}{said[1:]}."
 
-    return sentence
+    return format_sentence
 
 
 FAILED: Mapping[str, Sentence] = {
-    f"run.{code}": _sentence(words) for code, words in REMEDIES.items()
+    f"run.{code}": _build_sentence(words) for code, words in REMEDIES.items()
 }
 """The same as a sentence, where it ended a run."""
 
 
-def _graded(of: Mapping[str, Any]) -> str:
+def _count(of: Mapping[str, Any]) -> str:
+    """Return the number of graded answers with its noun."""
     return counted(of["graded"], "answer")
 
 
-def _agreement(of: Mapping[str, Any]) -> str:
-    """Return how the order agrees with either camp; "" where one is not known."""
+def _format_agreement(of: Mapping[str, Any]) -> str:
+    """Return the rank correlations with both camps' gradings; "" if one is undefined."""
     mine, other = of.get("agreement"), of.get("other_agreement")
     if mine is None or other is None:
         return ""
@@ -48,43 +51,48 @@ def _agreement(of: Mapping[str, Any]) -> str:
     )
 
 
-def _won(of: Mapping[str, Any]) -> str:
+def _format_won(of: Mapping[str, Any]) -> str:
+    """Return the message `outcome.settled_won`."""
     return (
-        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
-        f"them follows this camp{_agreement(of)}."
+        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
+        f"them follows this camp{_format_agreement(of)}."
     )
 
 
-def _lost(of: Mapping[str, Any]) -> str:
+def _format_lost(of: Mapping[str, Any]) -> str:
+    """Return the message `outcome.settled_lost`."""
     return (
-        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
-        f"them follows the other camp{_agreement(of)}."
+        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
+        f"them follows the other camp{_format_agreement(of)}."
     )
 
 
-def _camp(of: Mapping[str, Any]) -> str:
+def _format_camp(of: Mapping[str, Any]) -> str:
+    """Return the message `outcome.still_camp`."""
     follows = "follows this camp" if of["follows"] else "does not follow this camp"
     return (
         f"Still there: nobody has settled which camp is right. The ranking {follows}"
-        f"{_agreement(of)}."
+        f"{_format_agreement(of)}."
     )
 
 
-def _orders(of: Mapping[str, Any]) -> str:
+def _format_orders(of: Mapping[str, Any]) -> str:
+    """Return the rank correlation of the two orders as a part of a sentence; "" if undefined."""
     value = of["agreement"]
     return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
 
 
-def _sides(of: Mapping[str, Any]) -> str:
-    """Return how far the grades of experts go with the scores of either run."""
+def _format_sides(of: Mapping[str, Any]) -> str:
+    """Return the correlation of experts' grades with the scores of both runs, as text."""
     return (
-        f"grades of {counted(of['count'], 'answer')} agree by {_or_none(of['correlation'])} with "
-        f"this run's scores, and by {_or_none(of['before'])} with those of the run before (1 is "
+        f"grades of {counted(of['count'], 'answer')} agree by {_format(of['correlation'])} with "
+        f"this run's scores, and by {_format(of['before'])} with those of the run before (1 is "
         "full agreement)"
     )
 
 
-def _why_unsure(of: Mapping[str, Any]) -> str:
+def _explain_unsure(of: Mapping[str, Any]) -> str:
+    """Return why experts' grades do not settle the alarm, and what to do."""
     mine, other = of["correlation"], of["before"]
     if of["count"] < of["fewest"]:
         return f"That is too few to say: have {of['fewest']} answers graded or more."
@@ -95,7 +103,8 @@ def _why_unsure(of: Mapping[str, Any]) -> str:
     return "That is hardly any agreement, or may be chance: have more answers graded."
 
 
-def _or_none(value: Any) -> str:
+def _format(value: Any) -> str:
+    """Return a number with two decimals, or "an unknown number" for None."""
     return "an unknown number" if value is None else f"{value:.2f}"
 
 
@@ -116,13 +125,13 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.collapsed_first": "Answered: the {workers} of them count as one voter, with the "
     "answers of the one who was first by the times of the answers.",
     "outcome.settled": lambda of: (
-        f"Settled by experts: they graded {_graded(of)}, and the ranking that agrees best with "
+        f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
         "them was taken."
     ),
-    "outcome.settled_won": _won,
-    "outcome.settled_lost": _lost,
+    "outcome.settled_won": _format_won,
+    "outcome.settled_lost": _format_lost,
     "outcome.settled_questions": lambda of: (
-        f"Settled by experts: they graded {_graded(of)}, and the camps on these questions are the "
+        f"Settled by experts: they graded {_count(of)}, and the camps on these questions are the "
         "two camps of the crowd between which that decided."
     ),
     "outcome.nearest_camp": "Answered: on these questions each answer is compared with the nearer "
@@ -130,20 +139,20 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.silent": "Answered: it was looked for again among those who vote now, as they vote "
     "now, and it is not seen any more.",
     "outcome.still": "Still there: it was looked for again after the remedy.",
-    "outcome.still_camp": _camp,
+    "outcome.still_camp": _format_camp,
     "outcome.unchecked": lambda of: (
         "Still open: after the remedy it could not be looked for again, because "
         f"{why_not_checked(of['reason'])}."
     ),
     "outcome.by_words": lambda of: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so there "
-        f"is no second order left to hold it against{_orders(of)}. Which of the two sees what "
-        "makes an answer good, only people can say: let an expert grade some answers, and both "
-        "runs are held against the same grades."
+        f"is no second order left to hold it against{_format_orders(of)}. Which of the two sees "
+        "what makes an answer good, only people can say: let an expert grade some answers, and "
+        "both runs are held against the same grades."
     ),
-    "outcome.by_words_agree": lambda of: f"Settled by experts: their {_sides(of)}.",
+    "outcome.by_words_agree": lambda of: f"Settled by experts: their {_format_sides(of)}.",
     "outcome.by_words_unsure": lambda of: (
-        f"Not settled yet: experts' {_sides(of)}. {_why_unsure(of)}"
+        f"Not settled yet: experts' {_format_sides(of)}. {_explain_unsure(of)}"
     ),
     "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
     "outcome.new": "New: it came with the remedy, and was not there before.",

@@ -1,4 +1,4 @@
-"""What the remedies of a run did and changed, against the plain run."""
+"""Reports of remedies: changes against the plain run, and the state of experts' anchors."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Mover:
 
 
 @dataclass(frozen=True)
-class First:
-    """Who of a group was first on `n_first` of the `n_timed` questions whose times tell."""
+class GroupSource:
+    """The group member who was first on `n_first` of the `n_timed` questions with known times."""
 
     worker: UUID
     name: str
@@ -53,7 +53,7 @@ class First:
 
 @dataclass(frozen=True)
 class RemediesReport:
-    """What was asked for, and the ranking against the plain one.
+    """The remedies of a run, and its ranking compared with the plain one.
 
     Attributes
     ----------
@@ -71,40 +71,42 @@ class RemediesReport:
     collapsed: int
     kept: int
     plain: UUID | None
-    first: list[First]
+    first: list[GroupSource]
 
 
 def remedies_report(run: Run) -> RemediesReport | None:
-    """Return the report of a run, by three queries; None if it used no remedy."""
-    done = summary_of(run).remedies
-    if done is None:
+    """Return the report of a run's remedies, None if it used none; three queries."""
+    remedies = summary_of(run).remedies
+    if remedies is None:
         return None
-    compared = done.compared_with_plain
-    n_collapsed = sum(group.collapsed for group in done.groups)
+    compared = remedies.compared_with_plain
+    n_collapsed = sum(group.collapsed for group in remedies.groups)
     return RemediesReport(
-        names=[NAMES.get(name, name) for name in done.asked_for],
+        names=[NAMES.get(name, name) for name in remedies.asked_for],
         spearman=compared.spearman,
         n=compared.n,
-        movers=_movers(compared.movers),
+        movers=_build_movers(compared.movers),
         collapsed=n_collapsed,
-        kept=len(done.groups) - n_collapsed,
-        plain=_plain(run),
-        first=_first(done.groups),
+        kept=len(remedies.groups) - n_collapsed,
+        plain=_find_plain_run(run),
+        first=_find_sources(remedies.groups),
     )
 
 
-def _first(groups: Sequence[aqer_summary.CopyGroup]) -> list[First]:
-    known = [group for group in groups if group.collapsed and group.first is not None]
-    ids = [UUID(group.first or "") for group in known]
+def _find_sources(groups: Sequence[aqer_summary.CopyGroup]) -> list[GroupSource]:
+    """Return the source of each collapsed group whose times tell it, with its name."""
+    with_source = [group for group in groups if group.collapsed and group.first is not None]
+    ids = [UUID(group.first or "") for group in with_source]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
     return [
-        First(worker, names[worker], group.n_first or 0, group.n_timed or 0)
-        for worker, group in zip(ids, known, strict=True)
+        GroupSource(worker, names[worker], group.n_first or 0, group.n_timed or 0)
+        for worker, group in zip(ids, with_source, strict=True)
         if worker in names
     ]
 
 
-def _movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
+def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
+    """Return the workers whose rank changed most, with their names."""
     ids = [UUID(row.worker) for row in stored]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
     return [
@@ -114,9 +116,10 @@ def _movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
     ]
 
 
-def _plain(run: Run) -> UUID | None:
+def _find_plain_run(run: Run) -> UUID | None:
+    """Return the newest run that differs by the remedies only; None if there is none."""
     try:
-        wanted = parameters_of(run.parameters).without_remedies()
+        plain_parameters = parameters_of(run.parameters).without_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (
@@ -125,10 +128,11 @@ def _plain(run: Run) -> UUID | None:
         .order_by("-id")
         .values_list("public_id", "parameters")[:LOOKED_AT]
     )
-    return next((other for other, stored in others if _is(wanted, stored)), None)
+    return next((other for other, stored in others if _is_equal(plain_parameters, stored)), None)
 
 
-def _is(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
+def _is_equal(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
+    """Return whether stored parameters equal the wanted ones."""
     try:
         return parameters_of(stored) == wanted
     except RunInputError:
@@ -143,7 +147,7 @@ MOST_EXPERTS = 100
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """How far somebody is with the suggested answers."""
+    """Number of suggested answers that an expert was asked for and has graded."""
 
     user: int
     name: str
@@ -152,13 +156,13 @@ class ExpertProgress:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left."""
+        """Whether the expert has graded all answers."""
         return 0 < self.n_asked <= self.n_graded
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An answer to grade, and the grades it has; it is shown to requesters, not to experts."""
+    """An answer to grade, with the experts' grades; shown to requesters, not to experts."""
 
     question: str
     question_text: str
@@ -168,7 +172,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking at which the crowd may rest.
+    """A candidate ranking of the crowd, compared with the experts' grades and the plain ranking.
 
     Attributes
     ----------
@@ -183,7 +187,7 @@ class Ranking:
 
     @property
     def words(self) -> str:
-        """What leads to it."""
+        """How the ranking is computed, as text."""
         kind, _, camp = self.name.rpartition("_camp_")
         return {
             "from": f"started from camp {camp}",
@@ -193,7 +197,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnchorsReport:
-    """What it takes to settle which camp is right.
+    """State of the experts' decision between camps: suggestions, grades, agreement, choice.
 
     Attributes
     ----------
@@ -216,29 +220,29 @@ class AnchorsReport:
 
     @property
     def is_settled(self) -> bool:
-        """Whether this run's ranking was chosen by grades."""
+        """Whether the experts' grades chose this run's ranking."""
         return self.choice is not None and self.choice.reason is None
 
     @property
     def n_graded(self) -> int:
-        """How many of the suggested answers have a grade."""
+        """Number of suggested answers with a grade."""
         return sum(bool(suggestion.grades) for suggestion in self.suggestions)
 
     @property
     def can_choose(self) -> bool:
-        """Whether grades can choose: two at least, which are not all the same."""
+        """Whether the grades can choose: at least two answers, with different mean grades."""
         known = [sum(s.grades) / len(s.grades) for s in self.suggestions if s.grades]
         return len(known) >= FEWEST and len(set(known)) > 1
 
 
-def anchors_report(run: Run, myself: int) -> AnchorsReport:
-    """Return the report for a user, by six queries; `myself` is the key of who asks."""
+def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
+    """Return the report of a run's anchors; `myself` is the reader's user id; six queries."""
     answers = suggested_anchors(run)
     keys = [answer.pk for answer in answers] or [0]
     remedies = summary_of(run).remedies or RemediesDone()
     suggested = remedies.suggested_anchors
     grades: dict[str, dict[int, float]] = {}
-    of_answer: dict[int, list[float]] = {}
+    grades_of_answer: dict[int, list[float]] = {}
     for name, key, grade in (
         HumanJudgement.objects.filter(response__in=keys)
         .order_by("pk")
@@ -247,16 +251,16 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
         if grade is None:
             continue
         grades.setdefault(name, {})[key] = grade
-        of_answer.setdefault(key, []).append(grade)
-    asked: dict[tuple[int, str], int] = {}
+        grades_of_answer.setdefault(key, []).append(grade)
+    n_asked: dict[tuple[int, str], int] = {}
     for user, name in JudgementRequest.objects.filter(response__in=keys).values_list(
         "expert", "expert__username"
     ):
-        asked[user, name] = asked.get((user, name), 0) + 1
+        n_asked[user, name] = n_asked.get((user, name), 0) + 1
     shares = Share.objects.of_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
-    known = {user for user, _ in asked}
+    asked_users = {user for user, _ in n_asked}
     return AnchorsReport(
         about=about(run),
         asked=suggested is not None,
@@ -266,23 +270,24 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
                 question=answer.question.external_id,
                 question_text=answer.question.text,
                 text=answer.text,
-                grades=tuple(of_answer.get(answer.pk, ())),
+                grades=tuple(grades_of_answer.get(answer.pk, ())),
             )
             for answer in answers
         ],
         experts=[
             ExpertProgress(user, name, n, len(grades.get(name, {})))
-            for (user, name), n in sorted(asked.items(), key=lambda item: item[0][1])
+            for (user, name), n in sorted(n_asked.items(), key=lambda item: item[0][1])
         ],
-        others=[(user, name) for user, name in shares if user not in known],
+        others=[(user, name) for user, name in shares if user not in asked_users],
         agreements=agreements(grades),
         choice=remedies.anchors,
-        rankings=_rankings(remedies),
+        rankings=_build_rankings(remedies),
         camps=remedies.candidates.camps if remedies.candidates else (),
     )
 
 
-def _rankings(remedies: RemediesDone) -> list[Ranking]:
+def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
+    """Return the candidate rankings of a run; empty if it searched none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(
@@ -296,19 +301,21 @@ def _rankings(remedies: RemediesDone) -> list[Ranking]:
 
 
 def suggested_anchors(run: Run) -> list[Response]:
-    """Return the answers that an expert should grade for a run, the most telling first.
+    """Return the answers that an expert should grade for a run, the most informative first.
 
-    Empty where the run suggested none; its summary says why. Answers that were withdrawn since are
-    left out, and so are those of excluded workers.
+    Empty where the run suggested none; its summary says why. Answers withdrawn since then and
+    answers of excluded workers are left out.
     """
     remedies = summary_of(run).remedies
     suggested = remedies and remedies.suggested_anchors
     keys = suggested.responses if suggested else ()
     if not keys:
         return []
-    found = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
-    out = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
-    out.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    responses = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
+    excluded = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    excluded.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
     return [
-        found[key] for key in keys if key in found and found[key].submission.worker_id not in out
+        responses[key]
+        for key in keys
+        if key in responses and responses[key].submission.worker_id not in excluded
     ]

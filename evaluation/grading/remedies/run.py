@@ -1,8 +1,7 @@
-"""Grading with remedies: who votes, who is one voter, which camp an expert takes for right.
+"""Grading with remedies: which answers vote, which groups count as one, which camp is right.
 
-`grade_with_remedies` tells the whole flow. The arithmetic is in
-`evaluation.grading.remedies.methods`; here the choices are made that need the texts, and what was
-done is put down for people.
+`grade_with_remedies` calls all steps. `evaluation.grading.remedies.methods` has the computations;
+this module makes the choices that need texts, and records what was done.
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.resampling import KeptDraws, Progress
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.methods import Group, Pairs
-from evaluation.grading.alarms.run.copied_texts import are_copies
+from evaluation.grading.alarms.run.copied_texts import is_copied_group
 from evaluation.grading.crowd import OutsideInformation
-from evaluation.grading.remedies.methods.anchors import Choice, choose, suggest
-from evaluation.grading.remedies.methods.candidates import Candidates, candidates
-from evaluation.grading.remedies.methods.copies import NamedGroup, named_groups
+from evaluation.grading.remedies.methods.anchors import Choice, choose_candidate, suggest_anchors
+from evaluation.grading.remedies.methods.candidates import Candidates, find_candidates
+from evaluation.grading.remedies.methods.copies import NamedGroup, find_named_groups
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.question_camps import CampedQuestion, camps_of_answers
-from evaluation.grading.remedies.methods.sources import source_of
+from evaluation.grading.remedies.methods.question_camps import CampedQuestion, label_camps
+from evaluation.grading.remedies.methods.sources import find_source
 from evaluation.grading.remedies.methods.units import Units, units_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.statistics.correlation import spearman
 
 
-def same(identifier: Any) -> Any:
-    """Return the id as it is."""
+def keep_id(identifier: Any) -> Any:
+    """Return the id unchanged."""
     return identifier
 
 
 @dataclass(frozen=True)
 class RemedyReport:
-    """What the remedies did; ids are those of the caller.
+    """What the remedies did, with the caller's ids.
 
     Attributes
     ----------
@@ -68,17 +67,17 @@ class RemedyReport:
 
     def as_dict(
         self,
-        name_of: Callable[[Any], Any] = same,
-        name_of_question: Callable[[Any], Any] = same,
+        name_of: Callable[[Any], Any] = keep_id,
+        name_of_question: Callable[[Any], Any] = keep_id,
     ) -> dict[str, Any]:
-        """Return plain values, ready for JSON, with the names of workers and of questions."""
+        """Return the report as plain values for JSON, with names of workers and questions."""
         out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
         if "collapse_copies" in self.names:
-            out["groups"] = [self._of_group(group, name_of) for group in self.groups]
+            out["groups"] = [self._build_group(group, name_of) for group in self.groups]
             if self.left:
                 out["groups_not_asked_for"] = self.left
         if self.candidates is not None:
-            out["candidates"] = self._of_candidates()
+            out["candidates"] = self._build_candidates()
         if self.choice is not None and self.candidates is not None:
             out["anchors"] = {
                 "graded": self.n_anchors,
@@ -108,8 +107,9 @@ class RemedyReport:
         """Return the ids of a group's members."""
         return list(self.workers[group.members].tolist())
 
-    def _of_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
-        found = {
+    def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return a group of copies as plain values."""
+        values = {
             "workers": [name_of(worker) for worker in self.names_of(group)],
             "kappa": group.statistic,
             "mean_cosine": group.mean_cosine,
@@ -117,14 +117,15 @@ class RemedyReport:
             "verdict": group.verdict,
         }
         if group.source is None:
-            return found
-        return found | {
+            return values
+        return values | {
             "first": name_of(self.workers[group.source.worker].item()),
             "n_first": group.source.n_first,
             "n_timed": group.source.n_timed,
         }
 
-    def _of_candidates(self) -> dict[str, Any]:
+    def _build_candidates(self) -> dict[str, Any]:
+        """Return the candidates and their correlations as plain values."""
         assert self.candidates is not None
         alarm, found = self.candidates.alarm, self.candidates.found
         correlations = self.choice.correlations if self.choice else (None,) * len(found)
@@ -150,8 +151,8 @@ class RemedyReport:
 
 
 @dataclass(frozen=True)
-class Remedied:
-    """A grading with remedies, the plain one (without draws), and what was done."""
+class RemediedGrading:
+    """A grading with remedies, the plain grading without draws, and what the remedies did."""
 
     aqer: AQER
     plain: AQER
@@ -167,14 +168,14 @@ def grade_with_remedies(
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
     kept: KeptDraws | None = None,
-) -> Remedied:
-    """Grade the workers of N answers. Raises `RemedyError` where a remedy has no meaning here."""
-    flow = _Flow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
-    plain = flow.plain(initial_scores)
-    excluded = flow.excluded()
-    named = flow.groups(excluded)
+) -> RemediedGrading:
+    """Grade the workers of N answers with remedies; `RemedyError` where one is impossible."""
+    flow = _RemedyFlow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
+    plain = flow.grade_plainly(initial_scores)
+    excluded = flow.find_excluded()
+    named = flow.find_groups(excluded)
     groups = [group for group in named if group.is_asked_for]
-    units = flow.units(excluded, [group for group in groups if group.is_collapsed])
+    units = flow.build_units(excluded, [group for group in groups if group.is_collapsed])
     report = RemedyReport(
         parameters.remedies,
         flow.names,
@@ -186,23 +187,23 @@ def grade_with_remedies(
     camps = None
     electorate = EVERYBODY
     if parameters.camps:
-        camps, of_questions = flow.camps(units)
+        camps, of_questions = flow.label_camps(units)
         report = replace(report, questions=of_questions)
     if parameters.anchors or parameters.suggest_anchors:
-        found = flow.candidates(units, initial_scores)
-        report = replace(report, candidates=found)
+        candidates = flow.find_candidates(units, initial_scores)
+        report = replace(report, candidates=candidates)
         if parameters.anchors:
-            choice = flow.choice(found)
-            electorate = found.found[choice.place].electorate
+            choice = flow.choose_candidate(candidates)
+            electorate = candidates.found[choice.place].electorate
             report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
         if parameters.suggest_anchors:
-            report = replace(report, suggested=flow.suggested(found))
+            report = replace(report, suggested=flow.suggest_rows(candidates))
     aqer = flow.fit(units, electorate, initial_scores, camps, progress, kept)
-    return Remedied(aqer, plain, report)
+    return RemediedGrading(aqer, plain, report)
 
 
 @dataclass
-class _Flow:
+class _RemedyFlow:
     """The steps of `grade_with_remedies`, on one crowd."""
 
     parameters: AqerParameters
@@ -215,8 +216,8 @@ class _Flow:
         self.worker, self.names = codes_of(self.workers)
         self.question, self.asked = codes_of(self.questions)
 
-    def plain(self, initial_scores: Floats | None) -> AQER:
-        """Grade without any remedy, for the comparison; draws would not be looked at."""
+    def grade_plainly(self, initial_scores: Floats | None) -> AQER:
+        """Return the plain grading without draws, for comparison."""
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(
@@ -226,36 +227,36 @@ class _Flow:
             initial_scores,
         )
 
-    def excluded(self) -> Integers:
-        """Return the codes of the workers who do not vote."""
+    def find_excluded(self) -> Integers:
+        """Return the codes of the excluded workers; `RemedyError` if all are excluded."""
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
-        found = {code_of[name] for name in self.outside.excluded if name in code_of}
-        if len(found) == len(self.names):
+        excluded_codes = {code_of[name] for name in self.outside.excluded if name in code_of}
+        if len(excluded_codes) == len(self.names):
             raise RemedyError("nobody_left")
-        return np.array(sorted(found), dtype=np.int64)
+        return np.array(sorted(excluded_codes), dtype=np.int64)
 
-    def groups(self, excluded: Integers) -> list[NamedGroup]:
-        """Return the named groups of copies among those who vote; none unless asked for."""
+    def find_groups(self, excluded: Integers) -> list[NamedGroup]:
+        """Return the named groups of copies among the voters; empty unless copies are collapsed."""
         if not self.parameters.collapse_copies:
             return []
-        votes = np.ones(len(self.names), dtype=bool)
-        votes[excluded] = False
-        pairs = self._pairs(np.arange(len(self.worker)), self.worker, len(self.names))
-        wanted = None
+        is_voting = np.ones(len(self.names), dtype=bool)
+        is_voting[excluded] = False
+        pairs = self._compute_pairs(np.arange(len(self.worker)), self.worker, len(self.names))
+        wanted_codes = None
         if self.parameters.collapse_workers:
-            asked = set(self.outside.collapsed)
-            wanted = np.flatnonzero([name in asked for name in self.names.tolist()])
-        found = named_groups(
-            pairs.only_workers(votes), self._is_copied, self.parameters.seed, wanted
+            wanted_names = set(self.outside.collapsed)
+            wanted_codes = np.flatnonzero([name in wanted_names for name in self.names.tolist()])
+        named = find_named_groups(
+            pairs.select_workers(is_voting), self._is_copied, self.parameters.seed, wanted_codes
         )
         times = np.asarray(self.outside.times, dtype=float)
         return [
-            replace(group, source=source_of(group.members, self.worker, self.question, times))
-            for group in found
+            replace(group, source=find_source(group.members, self.worker, self.question, times))
+            for group in named
         ]
 
-    def units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
-        """Return who votes; None where everybody does."""
+    def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
+        """Return the units of the vote; None where every worker votes for himself."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -269,38 +270,44 @@ class _Flow:
             euclidean=self.parameters.similarity == "euclidean",
         )
 
-    def camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
-        """Return the camp of every answer within its question, and which questions have camps."""
-        rows, unit = self._voting(units)
-        vote, asked = self._vote(rows, unit)
-        of_rows, found = camps_of_answers(vote, self.vectors[rows], self.parameters.seed)
+    def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
+        """Return the camp of every answer on its question, and the questions with camps."""
+        rows, unit = self._get_voting(units)
+        vote, asked = self._build_vote(rows, unit)
+        of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
         camps = np.zeros(len(self.worker), dtype=np.int64)
         camps[rows] = of_rows
         labels = self.asked[asked].tolist()
-        return camps, [replace(camped, question=labels[camped.question]) for camped in found]
+        return camps, [
+            replace(camped, question=labels[camped.question]) for camped in camped_questions
+        ]
 
-    def candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
-        """Return the rankings that the crowd may be graded by."""
-        rows, unit = self._voting(units)
-        pairs = self._pairs(rows, unit, int(unit.max()) + 1)
+    def find_candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
+        """Return the candidate rankings of the crowd."""
+        rows, unit = self._get_voting(units)
+        pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
             return self.fit(units, electorate, initial_scores, draws=0)
 
-        return candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
+        return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
-    def choice(self, found: Candidates) -> Choice:
-        """Let the expert's grades choose among the candidates."""
+    def choose_candidate(self, candidates: Candidates) -> Choice:
+        """Return the candidate that the expert's grades choose."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
-        scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in found.found]
-        chosen = choose(scores, np.asarray(self.outside.anchor_grades, dtype=float))
-        return chosen if found.reason is None else replace(chosen, place=0, reason=found.reason)
+        scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.found]
+        chosen = choose_candidate(scores, np.asarray(self.outside.anchor_grades, dtype=float))
+        return (
+            chosen
+            if candidates.reason is None
+            else replace(chosen, place=0, reason=candidates.reason)
+        )
 
-    def suggested(self, found: Candidates) -> Integers:
-        """Return the rows whose answers tell the candidates apart."""
-        if found.reason is not None:
+    def suggest_rows(self, candidates: Candidates) -> Integers:
+        """Return the rows of answers whose grades would separate the candidates."""
+        if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)
-        return suggest(found.found, self.vectors, self.parameters.suggest_anchors)
+        return suggest_anchors(candidates.found, self.vectors, self.parameters.suggest_anchors)
 
     def fit(
         self,
@@ -312,7 +319,7 @@ class _Flow:
         kept: KeptDraws | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Grade by an electorate over the units."""
+        """Return AQER fitted with an electorate over the units."""
         values = self.parameters.of_estimator()
         if draws is not None:
             values["n_draws"] = draws
@@ -325,23 +332,25 @@ class _Flow:
             aqer, *common, units=units, group_vote=share, electorate=electorate, camps=camps
         )
 
-    def _voting(self, units: Units | None) -> tuple[Integers, Integers]:
+    def _get_voting(self, units: Units | None) -> tuple[Integers, Integers]:
+        """Return the rows that vote, and the unit of each."""
         if units is None:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
-    def _vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
-        """Return the cosines among some rows, and the question codes behind the vote's own."""
+    def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
+        """Return the cosine vote over some rows, and the run's codes of its questions."""
         local, asked = codes_of(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
         return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
 
-    def _pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
-        return Pairs.of(self._vote(rows, unit)[0], self.parameters.seed)
+    def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
+        """Return the cosines of all pairs of answers of some rows."""
+        return Pairs.of(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: Group) -> bool:
-        """Whether the texts of a group prove that they were copied."""
+        """Return whether the texts of a group prove that they were copied."""
         texts = self.outside.texts
         if not len(texts):
             return False
-        return are_copies(group, texts, self.worker, self.question, self.parameters.seed)
+        return is_copied_group(group, texts, self.worker, self.question, self.parameters.seed)

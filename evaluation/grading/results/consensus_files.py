@@ -1,4 +1,4 @@
-"""The consensus of a run as files: tables, passages and the datasheet, in a folder or a ZIP."""
+"""The consensus of a run as files: tables, passages and datasheet, in a folder or a ZIP."""
 
 from __future__ import annotations
 
@@ -28,52 +28,53 @@ KEYS = (
 )
 
 
-def files(report: ConsensusReport) -> Files:
-    """The files by their names, each written piece by piece when it is its turn."""
+def build_files(report: ConsensusReport) -> Files:
+    """Return the files by name, each as a function that yields its bytes."""
     sheet = report.datasheet
-    found: dict[str, Callable[[], Iterator[bytes]]] = {
-        "consensus.csv": lambda: csv_chunks(HEADER, map(_flat, report.rows())),
-        "consensus.jsonl": lambda: jsonl_chunks(KEYS, map(_nested, report.rows())),
+    writers: dict[str, Callable[[], Iterator[bytes]]] = {
+        "consensus.csv": lambda: csv_chunks(HEADER, map(_build_csv_row, report.rows())),
+        "consensus.jsonl": lambda: jsonl_chunks(KEYS, map(_build_json_row, report.rows())),
         "datasheet.md": lambda: iter([sheet.markdown().encode()]),
-        "datasheet.json": lambda: iter([_json(sheet.as_dict())]),
+        "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
-    of_version = passages(report.run.version)
-    if of_version.n_rows:
-        found["passages.jsonl"] = lambda: of_version.chunks("jsonl")
-    return found
+    passage_file = passages(report.run.version)
+    if passage_file.n_rows:
+        writers["passages.jsonl"] = lambda: passage_file.chunks("jsonl")
+    return writers
 
 
 def write(report: ConsensusReport, output: Path) -> list[str]:
-    """Write the files into a folder, or into one file that ends in .zip; returns their names.
+    """Write the files into a folder, or into one file that ends in .zip; return their names.
 
-    All of them appear, or none. Raises `InputError` if the place cannot be written to.
+    All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
-    made = files(report)
+    writers = build_files(report)
     if output.suffix.lower() == ".zip":
         with OutputFolder(output.parent) as folder:
             file = folder.open(output.name)
             file.writelines(zip_chunks(report))
-        return list(made)
+        return list(writers)
     with OutputFolder(output) as folder:
-        for name, chunks in made.items():
+        for name, chunks in writers.items():
             folder.open(name).writelines(chunks())
-    return list(made)
+    return list(writers)
 
 
 def zip_chunks(report: ConsensusReport) -> Iterator[bytes]:
-    """The files as one ZIP, in pieces."""
-    return archive.zip_chunks(files(report))
+    """Yield the files as one ZIP, in parts."""
+    return archive.zip_chunks(build_files(report))
 
 
-def _flat(row: ConsensusRow) -> Row:
+def _build_csv_row(row: ConsensusRow) -> Row:
+    """Return a question as a row of consensus.csv."""
     others = [(near.answer, near.similarity) for near in row.next]
     others += [("", None)] * (NEXT - len(others))
     camps: list[Row] = [(camp.answer, camp.size) for camp in row.camps]
     camps = camps or [(None, None)] * 2
     return (
-        *_begin(row),
+        *_build_first_cells(row),
         *(cell for pair in others for cell in pair),
-        *_support(row),
+        *_build_support_cells(row),
         *(cell for pair in camps for cell in pair),
         row.camps_reason or None,
         "; ".join(f"{fact.value} ({fact.mentions} of {fact.of})" for fact in row.agreed) or None,
@@ -82,17 +83,25 @@ def _flat(row: ConsensusRow) -> Row:
     )
 
 
-def _nested(row: ConsensusRow) -> Row:
+def _build_json_row(row: ConsensusRow) -> Row:
+    """Return a question as the values of a line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
     facts = [[asdict(fact) for fact in found] or None for found in (row.agreed, row.contested)]
     return (
-        *(*_begin(row), others, *_support(row), camps or None, row.camps_reason or None),
+        *(
+            *_build_first_cells(row),
+            others,
+            *_build_support_cells(row),
+            camps or None,
+            row.camps_reason or None,
+        ),
         *(*facts, row.facts_reason or None),
     )
 
 
-def _begin(row: ConsensusRow) -> Row:
+def _build_first_cells(row: ConsensusRow) -> Row:
+    """Return the first cells of a question, up to its consensus answer."""
     near = row.consensus
     return (
         *(row.question, row.text, row.passage, row.category, row.language),
@@ -101,9 +110,11 @@ def _begin(row: ConsensusRow) -> Row:
     )
 
 
-def _support(row: ConsensusRow) -> Row:
+def _build_support_cells(row: ConsensusRow) -> Row:
+    """Return the cells on support: answers, supported workers, dispersion, separation."""
     return row.n_answers, row.n_supported, row.dispersion, row.separation
 
 
-def _json(value: object) -> bytes:
+def _encode_json(value: object) -> bytes:
+    """Return a value as indented JSON in UTF-8."""
     return (json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()

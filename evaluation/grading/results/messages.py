@@ -12,21 +12,23 @@ from evaluation.words.reasons import in_words
 NAMED = 3
 
 
-def _apart(of: Mapping[str, Any]) -> str:
-    return (
-        f"“{of['first']}” is better than “{of['second']}” by {of['difference']:.3f} ({_basis(of)})."
-    )
+def _format_apart(of: Mapping[str, Any]) -> str:
+    """Return the message `comparison.pair_apart`."""
+    difference = f"{of['difference']:.3f} ({_format_basis(of)})"
+    return f"“{of['first']}” is better than “{of['second']}” by {difference}."
 
 
-def _alike(of: Mapping[str, Any]) -> str:
+def _format_alike(of: Mapping[str, Any]) -> str:
+    """Return the message `comparison.pair_alike`."""
     return (
         f"“{of['first']}” and “{of['second']}” cannot be told apart: the difference is "
-        f"{of['difference']:.3f} ({_basis(of)}), and so few questions do not show differences "
-        f"below {of['smallest']:.3f}."
+        f"{of['difference']:.3f} ({_format_basis(of)}), and so few questions do not show "
+        f"differences below {of['smallest']:.3f}."
     )
 
 
-def _basis(of: Mapping[str, Any]) -> str:
+def _format_basis(of: Mapping[str, Any]) -> str:
+    """Return the interval, the number of questions and p as a part of a sentence."""
     interval = f"95% interval {of['low']:.3f} to {of['high']:.3f}"
     return f"{interval} on {counted(of['n'], 'question')}, {probability(of['p'])}"
 
@@ -53,47 +55,50 @@ COMPARING: Mapping[str, Sentence] = {
     "{alike}: on these questions differences below {smallest:.3f} do not show.",
     "comparison.led_in_pairs": "“{leader}” has the highest score, but {ahead} did better on the "
     "questions that both answered.",
-    "comparison.pair_apart": _apart,
-    "comparison.pair_alike": _alike,
+    "comparison.pair_apart": _format_apart,
+    "comparison.pair_alike": _format_alike,
     "comparison.pair_undefined": lambda of: (
         f"“{of['first']}” and “{of['second']}” cannot be compared: {in_words(of['reason'])}."
     ),
 }
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names of models as a part of a sentence; of many the first ones and a number."""
+def format_names(names: Sequence[str]) -> str:
+    """Return models' names as a part of a sentence; of more than 3, a number."""
     quoted = [f"“{name}”" for name in names]  # names hold commas
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[:NAMED])} and {len(quoted) - NAMED} more"
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _pasted(of: Mapping[str, Any]) -> str:
+def _format_pasted(of: Mapping[str, Any]) -> str:
+    """Return the message `signals.pasted`."""
     answers = counted(of["n"], "answer")
     if not of["pasted"]:
         return f"Pasted into none of {answers}."
     share = of["share"]
     # In the table of all words a value is its name.
     part = f"{share:.0%}" if isinstance(share, float | int) else str(share)
-    held = "" if share is None else f": up to {part} of the characters of these"
-    return f"Pasted into {of['pasted']:,} of {answers}{held}."
+    rest = "" if share is None else f": up to {part} of the characters of these"
+    return f"Pasted into {of['pasted']:,} of {answers}{rest}."
 
 
-def _typed(of: Mapping[str, Any]) -> str:
-    said = (
+def _format_typed(of: Mapping[str, Any]) -> str:
+    """Return the message `signals.typed`."""
+    sentence = (
         f"Typed {counted(of['typed'], 'character')} of an answer of {of['length']:,} "
         f"({of['question']})"
     )
     if not of["pasted"]:
         return (
-            f"{said} and pasted none: the rest came in a way that is not counted, such as another "
-            "window without a script, or a tool of the browser."
+            f"{sentence} and pasted none: the rest came in a way that is not counted, such as "
+            "another window without a script, or a tool of the browser."
         )
-    return f"{said}, and pasted {of['pasted']:,}."
+    return f"{sentence}, and pasted {of['pasted']:,}."
 
 
-def _duration(seconds: Any) -> str:
+def _format_duration(seconds: Any) -> str:
+    """Return seconds as a number of seconds or minutes with its noun."""
     if not isinstance(seconds, int):
         return f"{seconds} seconds"
     if seconds < 120:
@@ -101,24 +106,25 @@ def _duration(seconds: Any) -> str:
     return counted(round(seconds / 60), "minute")
 
 
-def _away(of: Mapping[str, Any]) -> str:
-    active = f"active for {_duration(of['active'])}"
+def _format_away(of: Mapping[str, Any]) -> str:
+    """Return the message `signals.away`."""
+    active = f"active for {_format_duration(of['active'])}"
     if not of["left"]:
         return f"Never left the page while answering; {active}."
     times = "once" if of["left"] == 1 else f"{of['left']:,} times"
-    away = f"{_duration(of['away'])} in all"
+    away = f"{_format_duration(of['away'])} in all"
     return f"Left the page for another window or tab {times}, {away}; {active}."
 
 
 SIGNALS: Mapping[str, Sentence] = {
-    "signals.pasted": _pasted,
-    "signals.typed": _typed,
+    "signals.pasted": _format_pasted,
+    "signals.typed": _format_typed,
     "signals.pasted_more": "Of {others} others, {below} pasted into a smaller share of their "
     "answers, {same} into as large a one, {above} into a larger one.",
     "signals.left_more": "Of {others} others, {below} left the page less often for each answer, "
     "{same} as often, {above} more often.",
     "signals.few": "Too few others were counted ({others}) to compare with.",
-    "signals.away": _away,
+    "signals.away": _format_away,
     "signals.none": "How these answers were written was not measured: that needs a script in the "
     "browser, and a set that counts. It says nothing about them.",
     "signals.off": "Nothing is counted of this worker, as everybody may choose. It says nothing "

@@ -1,4 +1,4 @@
-"""Frames of pages, files and REST views that only a grading has."""
+"""Decorators of pages and file views that only gradings have."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from evaluation.result_pages import Context, View, results_file, results_page
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
-    """Make a view of a function, as `results_page`; runs of other types have no such page."""
+    """Return a decorator as `results_page`; 404 for runs of other types."""
     return results_page(template, AqerSummary)
 
 
 def grading_file(made: View) -> View:
-    """Make a view of a function that sends a file; runs of other types have no such file."""
+    """Return the view of a file as `results_file`; 404 for runs of other types."""
     return results_file(made, AqerSummary)

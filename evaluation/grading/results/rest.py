@@ -1,4 +1,4 @@
-"""What REST views of a grading share."""
+"""Base class and parameters of REST views of a grading."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ OF_ALARM = OpenApiParameter(
 
 
 class GradingViewSet(DoneRunViewSet):
-    """Something about a grading that is done; 409 for any other state, 404 for another type."""
+    """Base of REST views of a finished grading; 409 for other states, 404 for other types."""
 
     stored = AqerSummary
 
 
-def alarm_in(request: Request, run: Run) -> int | None:
-    """Return the key of the alarm that the address names; None if it names none.
+def read_alarm_key(request: Request, run: Run) -> int | None:
+    """Return the primary key of the alarm whose place the address names; None without a place.
 
-    Raises `QueryError` for what is no place, Http404 for one without an alarm.
+    Raises `QueryError` if it is no number, Http404 if no alarm has it.
     """
     what = "write the `place` of an alarm of this run"
     place = parse_number(request.query_params, "alarm", 0, 99_999_999, what, blank=True)

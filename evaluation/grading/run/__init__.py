@@ -1,1 +1,1 @@
-"""The computation of a grading on plain records."""
+"""Computation of a grading, on plain records."""

@@ -1,4 +1,4 @@
-"""Vectors to grades: AQER on the answers of a crowd, then the models against its exemplars."""
+"""Grade vectors: AQER on the answers of a crowd, then models against its exemplary answers."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from evaluation.methods.grams import Vectors
 
 @dataclass(frozen=True)
 class Graded(GradedCrowd):
-    """A graded crowd, and what the remedies did where there were any."""
+    """A graded crowd, with the report of the remedies if there were any."""
 
     remedies: RemedyReport | None = None
 
 
-def kind_of(status: AnswerStatus) -> str:
+def classify_status(status: AnswerStatus) -> str:
     """Return how a status enters a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
     return "error" if status.is_missing else "no_text"
 
 
-def grade(
+def grade_vectors(
     parameters: AqerParameters,
     vectors: Vectors,
     workers: Sequence[Hashable],
@@ -45,29 +45,34 @@ def grade(
     kept: KeptDraws | None = None,
     outside: OutsideInformation | None = None,
 ) -> Graded:
-    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does.
+    """Grade the workers of N answers, and score models; ValueError as `AQER.fit` raises it.
 
     `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
     """
-    draws: Callable[[int, int], None] | None = None
+    report_draws: Callable[[int, int], None] | None = None
     if progress is not None:
-        tell = progress
+        report_progress = progress
 
-        def draws(done: int, total: int) -> None:
-            tell("intervals", done, total)
+        def report_draws(done: int, total: int) -> None:
+            report_progress("intervals", done, total)
 
     columns = (vectors, labels_of(workers), labels_of(questions))
     plain = report = None
     if parameters.remedies:
-        remedied = grade_with_remedies(
-            parameters, *columns, outside or OutsideInformation(), initial_scores, draws, kept
+        remedied_grading = grade_with_remedies(
+            parameters,
+            *columns,
+            outside or OutsideInformation(),
+            initial_scores,
+            report_draws,
+            kept,
         )
-        aqer, plain, report = remedied.aqer, remedied.plain, remedied.report
+        aqer, plain, report = remedied_grading.aqer, remedied_grading.plain, remedied_grading.report
     else:
-        aqer = parameters.estimator().fit(*columns, initial_scores, draws, kept)
+        aqer = parameters.estimator().fit(*columns, initial_scores, report_draws, kept)
     if models is None:
         return Graded(aqer, None, plain, report)
-    kinds = [kind_of(status) for status in models.statuses]
+    kinds = [classify_status(status) for status in models.statuses]
     scores = aqer.score_models(
         models.vectors, labels_of(models.models), labels_of(models.questions), kinds
     )
@@ -77,23 +82,25 @@ def grade(
 def aqer_scores(
     given: GradingInput, embed_texts: EmbedTexts | None = None, progress: Progress | None = None
 ) -> tuple[Floats, Floats, Embedded]:
-    """Return leave-one-out scores of the workers' answers, scores of the models', and the vectors.
+    """Return leave-one-out scores of workers' answers, scores of models' answers, and vectors.
 
     (N,) of `given.answered`, NaN for a question's only answer; (R,) of `given.models`, empty
     without, NaN where there is no text or nobody answered. Raises `BackendError`.
     """
     embedded = vectors_of(given, embed_texts or partial(embed, given.parameters, progress=progress))
-    answers, spoken = given.answered, given.models
-    columns = None
-    if spoken is not None:
+    answers, models = given.answered, given.models
+    model_columns = None
+    if models is not None:
         assert embedded.models is not None
-        columns = ModelColumns(spoken.models, spoken.questions, spoken.statuses, embedded.models)
-    graded = grade(
+        model_columns = ModelColumns(
+            models.models, models.questions, models.statuses, embedded.models
+        )
+    graded = grade_vectors(
         given.parameters,
         embedded.answers,
         answers.workers,
         answers.questions,
-        models=columns,
+        models=model_columns,
     )
-    of_models = np.zeros(0) if graded.models is None else graded.models.answer_scores
-    return graded.aqer.leave_one_out_scores_, of_models, embedded
+    model_scores = np.zeros(0) if graded.models is None else graded.models.answer_scores
+    return graded.aqer.leave_one_out_scores_, model_scores, embedded

@@ -1,4 +1,4 @@
-"""Two gradings of the same workers beside each other: what a remedy, or another run, changed."""
+"""Changes of grades and ranks between two gradings of the same workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.methods.undefined import or_none
 
 
 class Standing(NamedTuple):
-    """How a worker came out of one grading; None where undefined."""
+    """Grade, raw score and rank of a worker in one grading; None where undefined."""
 
     grade: float | None
     raw: float | None
@@ -22,7 +22,7 @@ class Standing(NamedTuple):
 
 
 class GradeChange(NamedTuple):
-    """A row of remedies.csv; `change` is positive for a better rank than before."""
+    """A row of remedies.csv; `change` is positive where the rank improved."""
 
     worker: Any
     plain_grade: float | None
@@ -34,7 +34,7 @@ class GradeChange(NamedTuple):
 
 @dataclass(frozen=True)
 class GradeChanges:
-    """A grading against an earlier one.
+    """Changes of all workers between an earlier and a later grading, and their correlation.
 
     Attributes
     ----------
@@ -49,37 +49,39 @@ class GradeChanges:
     reason: str | None = None
 
     @classmethod
-    def between(
+    def from_standings(
         cls,
         workers: Iterable[Hashable],
         before: Mapping[Any, Standing],
         after: Mapping[Any, Standing],
     ) -> GradeChanges:
-        """Compare the standings of workers; one that is in neither mapping has empty cells."""
-        nowhere = Standing(None, None, None)
+        """Return the changes between two gradings; a worker in neither mapping has empty cells."""
+        undefined = Standing(None, None, None)
         rows, raw = [], []
         for worker in workers:
-            old, new = before.get(worker, nowhere), after.get(worker, nowhere)
+            old, new = before.get(worker, undefined), after.get(worker, undefined)
             moved = None if old.rank is None or new.rank is None else old.rank - new.rank
             rows.append(GradeChange(worker, old.grade, old.rank, new.grade, new.rank, moved))
             if old.grade is not None and new.grade is not None:
                 raw.append((old.raw, new.raw))
-        known = np.array(raw, dtype=float).reshape(-1, 2)
-        found = spearman(*known.T)
-        reason = "fewer_than_2_workers" if len(known) < 2 else "no_spread"
-        return cls(tuple(rows), found, len(known), reason if found is None else None)
+        raw_scores = np.array(raw, dtype=float).reshape(-1, 2)
+        correlation = spearman(*raw_scores.T)
+        reason = "fewer_than_2_workers" if len(raw_scores) < 2 else "no_spread"
+        return cls(
+            tuple(rows), correlation, len(raw_scores), reason if correlation is None else None
+        )
 
     def movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return the workers whose rank changed most, by places, then by grade."""
+        """Return up to `most` workers with the largest changes of rank, then of grade."""
         moved = [row for row in self.rows if row.change]
 
-        def size(row: GradeChange) -> tuple[int, float]:
+        def compute_size(row: GradeChange) -> tuple[int, float]:
             return (-abs(row.change or 0), -abs((row.grade or 0.0) - (row.plain_grade or 0.0)))
 
-        return sorted(moved, key=size)[:most]
+        return sorted(moved, key=compute_size)[:most]
 
     def summary(self) -> dict[str, Any]:
-        """Return what summary.json says of it."""
+        """Return the correlation and the largest movers, as plain values for summary.json."""
         return {
             "spearman": self.spearman,
             "n": self.n,
@@ -88,8 +90,8 @@ class GradeChanges:
         }
 
 
-def standings_of(aqer: AQER) -> dict[Any, Standing]:
-    """Return how each worker came out of a fitted estimator."""
+def build_standings(aqer: AQER) -> dict[Any, Standing]:
+    """Return grade, raw score and rank of each worker of a fitted estimator."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )

@@ -1,4 +1,4 @@
-"""A grading, from answers to everything that is said of them."""
+"""The flow of a grading: from answers to grades, scores, alarms, facts and warnings."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
     alarms_of,
-    crowd_for_alarms,
+    choose_crowd,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.facts.run import CrowdFacts, crowd_facts, with_meaning
+from evaluation.grading.facts.run import CrowdFacts, add_meaning, crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.fitting import Graded, grade
-from evaluation.grading.run.grade_changes import GradeChanges, standings_of
-from evaluation.grading.run.outcomes import Look, with_outcomes
+from evaluation.grading.run.fitting import Graded, grade_vectors
+from evaluation.grading.run.grade_changes import GradeChanges, build_standings
+from evaluation.grading.run.outcomes import Look, add_outcomes
 from evaluation.grading.run.results import Results
 from evaluation.texts.short import short_answers_warning
 from evaluation.words.message import Message
@@ -48,13 +48,13 @@ GROUPS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Grading:
-    """What came of a grading.
+    """Result of one grading, with its inputs.
 
     Attributes
     ----------
-    given : what it was made from. embedded : the vectors, and how they were made.
-    graded : the fitted estimators and what remedies did. alarms : what to know before trusting it.
-    known_facts : what a model had to be asked for; None where facts are read when they are wanted.
+    given : the answers and options that were graded. embedded : the vectors and their origin.
+    graded : the fitted estimators and what remedies did. alarms : alarms and checks of the crowd.
+    known_facts : facts that a model extracted; None where the rules extract them on demand.
     """
 
     given: GradingInput
@@ -64,12 +64,12 @@ class Grading:
     known_facts: CrowdFacts | None = None
 
     def results(self) -> Results:
-        """Return the rows of the tables, to be taken once."""
+        """Return the rows of the tables; each table can be iterated once."""
         return Results(self.given, self.graded)
 
     @cached_property
     def facts(self) -> CrowdFacts | None:
-        """What the crowd agrees on fact by fact; None where nobody wants to know.
+        """What the crowd agrees on, fact by fact; None where facts are switched off.
 
         Workers vote with the weights that they have in the exemplary answers; those who are left
         out of these are only judged. Nothing of it goes back into a grade.
@@ -83,31 +83,35 @@ class Grading:
 
     @property
     def votes(self) -> dict[Any, float] | None:
-        """Weights of the workers' votes by id; None, for equal ones, where nobody is ranked."""
+        """Weights of the workers' votes by id; None, for equal ones, where no worker is ranked."""
         aqer = self.graded.aqer
         if aqer.reason_ == "fewer_than_3_workers":
             return None
-        found = zip(aqer.workers_.tolist(), aqer.weights_.tolist(), strict=True)
-        return {worker: 0.0 if math.isnan(one) else one for worker, one in found}
+        weights = zip(aqer.workers_.tolist(), aqer.weights_.tolist(), strict=True)
+        return {worker: 0.0 if math.isnan(weight) else weight for worker, weight in weights}
 
     @property
     def nearest(self) -> dict[Any, int]:
-        """The row of the exemplary answer by question, of those that somebody answered."""
+        """Row of the answer nearest to the exemplary answer, by question that has answers."""
         aqer = self.graded.aqer
         columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        known = {question: row for question, row, n in rows if n}
-        return {question: known[question] for question in self.given.questions if question in known}
+        row_of_question = {question: row for question, row, n in rows if n}
+        return {
+            question: row_of_question[question]
+            for question in self.given.questions
+            if question in row_of_question
+        }
 
     def changes(self) -> GradeChanges | None:
-        """Return what remedies changed against the plain run; None without any."""
+        """Return the changes against the plain run; None without remedies."""
         if self.graded.plain is None:
             return None
-        before, after = standings_of(self.graded.plain), standings_of(self.graded.aqer)
-        return GradeChanges.between(self.given.workers, before, after)
+        before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
+        return GradeChanges.from_standings(self.given.workers, before, after)
 
     def signature(self, input_hash: str) -> str:
-        """Return the line that says how the numbers were made."""
+        """Return the signature: method, version, parameters, embedding model and input hash."""
         info = self.embedded.info
         return aqer_signature(
             self.given.parameters, info.model, info.revision, info.precision, input_hash
@@ -115,11 +119,11 @@ class Grading:
 
     @property
     def warnings(self) -> list[Message]:
-        """What somebody should know before trusting the tables."""
+        """Messages that a reader should know before trusting the tables."""
         given, graded = self.given, self.graded
         return [
             *self.embedded.warnings,
-            *grading_warnings(
+            *build_grading_warnings(
                 graded.aqer,
                 graded.models,
                 given.n_empty,
@@ -129,12 +133,12 @@ class Grading:
                 given.n_rejected,
                 0 if given.models is None else len(given.models.only_cut_off()),
             ),
-            *model_warnings(given.models),
-            *(remedy_warnings(graded.remedies) if graded.remedies else []),
+            *build_model_warnings(given.models),
+            *(build_remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
 
     def summary(self) -> dict[str, Any]:
-        """Return how the numbers were made and what was checked, as plain values."""
+        """Return iterations, ceiling, embedding, checks and versions, as plain values."""
         aqer, info = self.graded.aqer, self.embedded.info
         return {
             "iterations": aqer.n_iter_,
@@ -142,7 +146,7 @@ class Grading:
             "trace": aqer.trace_,
             "ceiling": asdict(aqer.ceiling_),
             "embedding": {k: value for k, value in info.as_dict().items() if k != "versions"},
-            "alarm_checks": self.alarms.checks_as_dicts(),
+            "alarm_checks": self.alarms.convert_checks(),
             "versions": versions(info.versions),
         }
 
@@ -153,7 +157,7 @@ def grade_answers(
     progress: Progress | None = None,
     kept: KeptDraws | None = None,
 ) -> Grading:
-    """Grade the workers of some answers, score models, and look for alarms.
+    """Grade the workers of some answers, score models, and detect alarms.
 
     Parameters
     ----------
@@ -168,16 +172,17 @@ def grade_answers(
         A remedy has no meaning for this crowd.
     """
     parameters = given.parameters
-    reader = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
+    # Loaded first, so that a missing model fails before anything is computed.
+    entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
     embedded = vectors_of(given, embed_texts or partial(embed, parameters, progress=progress))
-    answers = _columns(given, embedded)
-    outside = _outside(given, embedded)
+    answers = _build_columns(given, embedded)
+    outside = _build_outside(given, embedded)
     initial = None
     if parameters.init == "entailment":
         initial = entailment_scores(
             parameters.nli or "", answers.texts, answers.questions, progress
         )
-    graded = grade(
+    graded = grade_vectors(
         parameters,
         answers.vectors,
         answers.workers,
@@ -188,51 +193,59 @@ def grade_answers(
         kept,
         outside,
     )
-    crowd, theirs = crowd_for_alarms(parameters, graded, answers, outside)
-    alarms = alarms_of(parameters, crowd, theirs, progress, given.model_names, graded.aqer)
+    crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
+    alarms = alarms_of(
+        parameters, crowd, answers_of_crowd, progress, given.model_names, graded.aqer
+    )
     if graded.remedies is not None:
-        look = Look(parameters, graded, answers, outside, given.model_names)
-        alarms = with_outcomes(alarms, look, crowd, theirs)
+        remedy_look = Look(parameters, graded, answers, outside, given.model_names)
+        alarms = add_outcomes(alarms, remedy_look, crowd, answers_of_crowd)
     grading = Grading(given, embedded, graded, alarms)
-    return grading if reader is None else _with_meaning(grading, reader, progress)
+    return (
+        grading if entailment_model is None else _add_meaning(grading, entailment_model, progress)
+    )
 
 
-def _with_meaning(
-    grading: Grading, reader: ContradictionModel, progress: Progress | None
+def _add_meaning(
+    grading: Grading, entailment_model: ContradictionModel, progress: Progress | None
 ) -> Grading:
-    """Have an entailment model read the answers; the grading is as it was but for its facts."""
+    """Return the grading with an entailment model's verdicts among its facts."""
     given = grading.given
     assert grading.facts is not None
-    found = with_meaning(
+    facts = add_meaning(
         grading.facts,
         given.answered,
         given.models,
         grading.graded.aqer.final_scores_,
         grading.nearest,
-        reader,
+        entailment_model,
         grading.votes,
         frozenset(given.excluded),
         progress and (lambda done, total: progress("meaning", done, total)),
     )
-    return replace(grading, known_facts=found)
+    return replace(grading, known_facts=facts)
 
 
-def _columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
-    answers, spoken, models = given.answered, given.models, None
-    if spoken is not None:
+def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
+    """Return the answers with their vectors, as columns."""
+    answers, model_answers, models = given.answered, given.models, None
+    if model_answers is not None:
         assert embedded.models is not None
-        models = ModelColumns(spoken.models, spoken.questions, spoken.statuses, embedded.models)
+        models = ModelColumns(
+            model_answers.models, model_answers.questions, model_answers.statuses, embedded.models
+        )
     return GradedAnswers(
         answers.texts, answers.workers, answers.questions, embedded.answers, models
     )
 
 
-def _outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
+def _build_outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
+    """Return what remedies need beside vectors, workers and questions."""
     return OutsideInformation(
         texts=given.answered.texts,
         excluded=given.excluded,
         collapsed=given.collapsed,
-        times=_seconds(given.answered.times),
+        times=_convert_to_seconds(given.answered.times),
         anchor_rows=[row for row, _ in given.anchors],
         anchor_grades=[grade for _, grade in given.anchors],
         plain_vectors=embedded.plain,
@@ -240,14 +253,14 @@ def _outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
     )
 
 
-def _seconds(times: Sequence[datetime | None]) -> list[float]:
-    """Return times as seconds, NaN for none; empty where nobody took any."""
+def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
+    """Return times as seconds, NaN for none; empty if no answer has a time."""
     if not any(times):
         return []
     return [math.nan if time is None else time.timestamp() for time in times]
 
 
-def grading_warnings(
+def build_grading_warnings(
     aqer: AQER,
     models: ModelScores | None,
     n_empty: int,
@@ -257,26 +270,26 @@ def grading_warnings(
     n_rejected: int = 0,
     n_only_cut_off: int = 0,
 ) -> list[Message]:
-    """Return the warnings that follow from numbers and texts; an empty list if there are none.
+    """Return the warnings about numbers and texts of a grading; empty if there are none.
 
     `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
     `n_rejected` counts the answers left out because they were refused where they were collected,
     `n_only_cut_off` the models without a rank that lack no answer but replies that were cut off.
     """
-    found = []
+    warnings = []
     if aqer.reason_ == "fewer_than_3_workers":
-        found.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
+        warnings.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
     elif aqer.converged_ is False:
-        found.append(Message("not_converged", {"iterations": aqer.n_iter_}))
+        warnings.append(Message("not_converged", {"iterations": aqer.n_iter_}))
     if aqer.reason_ == "disconnected":
-        found.append(Message("disconnected"))
+        warnings.append(Message("disconnected"))
     elif aqer.groups_.any():
         sizes = list(map(str, np.bincount(aqer.groups_)[1:].tolist()))
-        more = ["..."] if len(sizes) > GROUPS_SHOWN else []
-        values = {"groups": len(sizes), "sizes": ", ".join([*sizes[:GROUPS_SHOWN], *more])}
-        found.append(Message("unlinked_groups", values))
+        ellipsis = ["..."] if len(sizes) > GROUPS_SHOWN else []
+        values = {"groups": len(sizes), "sizes": ", ".join([*sizes[:GROUPS_SHOWN], *ellipsis])}
+        warnings.append(Message("unlinked_groups", values))
     excluded = sum(reason is not None for reason in aqer.out_of_ranking_)
-    found += _counted(
+    warnings += _filter_counted(
         Message("excluded_workers", {"count": excluded}),
         Message("single_answers", {"count": int((aqer.n_workers_of_question_ == 1).sum())}),
         Message("repeated_rows", {"count": n_repeated}),
@@ -285,51 +298,51 @@ def grading_warnings(
         Message("unranked_workers", {"count": int((~aqer.supported_).sum())}),
     )
     if short := short_answers_warning(texts, embedder):
-        found.append(short)
+        warnings.append(short)
     if models is not None:
-        alone = sum(reason == "no_exemplar" for reason in models.answer_reasons)
-        missing = sum(why == "missing_answers" for why in models.reasons)
-        found += _counted(
-            Message("model_answers_to_nobody", {"count": alone}),
-            Message("models_with_errors", {"count": missing - n_only_cut_off}),
+        n_without_exemplar = sum(reason == "no_exemplar" for reason in models.answer_reasons)
+        n_with_errors = sum(why == "missing_answers" for why in models.reasons)
+        warnings += _filter_counted(
+            Message("model_answers_to_nobody", {"count": n_without_exemplar}),
+            Message("models_with_errors", {"count": n_with_errors - n_only_cut_off}),
         )
-    return found
+    return warnings
 
 
-def model_warnings(spoken: ModelAnswers | None) -> list[Message]:
-    """Return the warnings about replies of models that hold no answer."""
-    if spoken is None:
+def build_model_warnings(model_answers: ModelAnswers | None) -> list[Message]:
+    """Return the warnings about models' replies that hold no answer."""
+    if model_answers is None:
         return []
-    statuses = Counter(spoken.statuses)
+    statuses = Counter(model_answers.statuses)
     cut_off = {"count": statuses[AnswerStatus.CUT_OFF]}
-    cut_off["models"] = len(spoken.with_status(AnswerStatus.CUT_OFF))
+    cut_off["models"] = len(model_answers.with_status(AnswerStatus.CUT_OFF))
     return list(
-        _counted(
+        _filter_counted(
             Message("model_replies_cut_off", cut_off),
             Message("model_replies_empty", {"count": statuses[AnswerStatus.EMPTY]}),
         )
     )
 
 
-def remedy_warnings(report: RemedyReport) -> list[Message]:
-    """Return what remedies could not do."""
-    found = []
+def build_remedy_warnings(report: RemedyReport) -> list[Message]:
+    """Return the warnings about remedies that had no effect."""
+    warnings = []
     if report.choice is not None and report.choice.reason is not None:
-        found.append(Message("anchors_changed_nothing", {"reason": report.choice.reason}))
+        warnings.append(Message("anchors_changed_nothing", {"reason": report.choice.reason}))
     if report.suggested is not None and not len(report.suggested) and report.candidates:
         reason = report.candidates.reason or "no_camps"
-        found.append(Message("no_anchors_suggested", {"reason": reason}))
+        warnings.append(Message("no_anchors_suggested", {"reason": reason}))
     if report.candidates and report.candidates.reason is None and report.choice is None:
-        found.append(Message("several_rankings", {"count": len(report.candidates.found)}))
-    kept = sum(not group.is_collapsed for group in report.groups)
-    found += _counted(Message("groups_not_collapsed", {"count": kept}))
+        warnings.append(Message("several_rankings", {"count": len(report.candidates.found)}))
+    n_left = sum(not group.is_collapsed for group in report.groups)
+    warnings += _filter_counted(Message("groups_not_collapsed", {"count": n_left}))
     if "collapse_copies" in report.names and not report.groups:
-        found.append(Message("no_copies_of_workers") if report.left else Message("no_copies"))
+        warnings.append(Message("no_copies_of_workers") if report.left else Message("no_copies"))
     if report.questions is not None and not report.questions:
-        found.append(Message("no_question_camps"))
-    return found
+        warnings.append(Message("no_question_camps"))
+    return warnings
 
 
-def _counted(*messages: Message) -> Iterator[Message]:
-    """Yield the messages about something that is there at all."""
+def _filter_counted(*messages: Message) -> Iterator[Message]:
+    """Yield the messages with a count above 0."""
     return (message for message in messages if message.values["count"])

@@ -1,4 +1,4 @@
-"""Vectors to the map of answers, and scores to the overview of workers and questions."""
+"""The map of answers from their vectors, and the heat map's overview from their scores."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import ModelAnswers
 from evaluation.consensus.methods.votes import usable
 from evaluation.consensus.vectors import Progress
-from evaluation.grading.methods.overview import mean_by_code, overview
+from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
 from evaluation.grading.methods.projection import (
-    exemplar_paths,
-    have_unit_length,
-    principal_axes,
-    question_maps,
+    compute_exemplar_paths,
+    compute_principal_axes,
+    compute_question_maps,
+    is_unit_length,
 )
 from evaluation.grading.run.grading import Grading
 from evaluation.methods.cells import Cells, Floats, codes_of
@@ -29,7 +29,7 @@ SHARES = 7
 
 @dataclass(frozen=True)
 class Maps:
-    """Where everything stands; rows of N answers, R models' answers, Q questions, M workers.
+    """Places on the map of N answers, R models' answers and Q exemplary answers.
 
     Attributes
     ----------
@@ -51,53 +51,58 @@ class Maps:
 
 
 def map_answers(grading: Grading, progress: Progress) -> Maps:
-    """Project the answers of a grading."""
+    """Return the places of all answers and exemplary answers of a grading on its map."""
     progress("map", 0, 1)
     aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.given.answered
     worker, _ = codes_of(answers.workers)
     question, questions = codes_of(answers.questions)
-    spoken_to = grading.given.models or ModelAnswers.of([])
+    model_answers = grading.given.models or ModelAnswers.of([])
     cells = Cells.from_codes(worker, question, len(aqer.workers_), len(questions))
     vectors = usable(embedded.answers, unit_length=aqer.unit_length)
     targets = embedded.models
     if targets is not None:
         targets = usable(targets, unit_length=aqer.unit_length)
-    axes = principal_axes(vectors)
-    of_run = axes(vectors)
+    run_projection = compute_principal_axes(vectors)
+    run_places = run_projection(vectors)
     code_of = {label: code for code, label in enumerate(questions.tolist())}
-    asked = np.array([code_of.get(label, -1) for label in spoken_to.questions], dtype=np.int64)
-    spoken = np.array([status is AnswerStatus.TEXT for status in spoken_to.statuses], dtype=bool)
-    own = question_maps(vectors, cells, of_run, targets, asked)
-    of_models = np.full((len(asked), 4), np.nan)
-    if targets is not None and len(asked):
-        of_models = np.hstack([axes(targets), own.of_targets])
-    of_models[(asked < 0) | ~spoken] = np.nan
-    places = np.hstack([of_run, own.places])
+    model_questions = np.array(
+        [code_of.get(label, -1) for label in model_answers.questions], dtype=np.int64
+    )
+    is_text = np.array(
+        [status is AnswerStatus.TEXT for status in model_answers.statuses], dtype=bool
+    )
+    own_maps = compute_question_maps(vectors, cells, run_places, targets, model_questions)
+    of_models = np.full((len(model_questions), 4), np.nan)
+    if targets is not None and len(model_questions):
+        of_models = np.hstack([run_projection(targets), own_maps.of_targets])
+    # An answer without a text has a vector of zeros, which is no place on the map.
+    of_models[(model_questions < 0) | ~is_text] = np.nan
+    places = np.hstack([run_places, own_maps.places])
     history = aqer.history_
     weights = history.weights
-    paths = exemplar_paths(places, cells, weights)
-    shares = [or_none(share) for share in axes.shares]
+    paths = compute_exemplar_paths(places, cells, weights)
+    shares = [or_none(share) for share in run_projection.shares]
     return Maps(
-        places=_small(places),
-        of_models=_small(of_models),
-        paths=_small(paths),
-        own_share=own.shares,
-        run_share=own.shares_of_run,
+        places=_convert_to_float32(places),
+        of_models=_convert_to_float32(of_models),
+        paths=_convert_to_float32(paths),
+        own_share=own_maps.shares,
+        run_share=own_maps.shares_of_run,
         weights=weights,
         grades=history.grades,
         about={
             "shares": shares,
-            "n_learned": axes.n_learned,
-            "unit_length": have_unit_length(vectors),
+            "n_learned": run_projection.n_learned,
+            "unit_length": is_unit_length(vectors),
             "iterations": history.iterations,
             "n_workers": len(aqer.workers_),
-            "is_mean": _ends_at(paths[:, -1, :2], axes(aqer.exemplars())),
+            "is_mean": _is_mean(paths[:, -1, :2], run_projection(aqer.exemplars())),
         },
     )
 
 
-def heat_map(grading: Grading) -> dict[str, Any]:
-    """Return mean leave-one-out scores by groups of workers and of questions, ready for JSON.
+def build_heat_map(grading: Grading) -> dict[str, Any]:
+    """Return mean leave-one-out scores by groups of workers and questions, as plain values.
 
     Workers stand by grade (those without one last), questions by their mean score, easiest first.
     `quantiles` part all scores into seven equal shares: bounds of colours.
@@ -106,19 +111,21 @@ def heat_map(grading: Grading) -> dict[str, Any]:
     worker, _ = codes_of(answers.workers)
     question, questions = codes_of(answers.questions)
     scores = aqer.leave_one_out_scores_
-    found = overview(
+    heat_overview = compute_overview(
         scores,
         worker,
         question,
         np.argsort(-np.nan_to_num(aqer.grades_, nan=-1.0), kind="stable"),
-        np.argsort(-_last(mean_by_code(scores, question, len(questions))), kind="stable"),
+        np.argsort(
+            -_replace_nan(compute_mean_by_code(scores, question, len(questions))), kind="stable"
+        ),
     )
     return {
-        "means": [[_or_none(value) for value in row] for row in found.means],
-        "counts": found.counts.tolist(),
-        "workers_to": found.workers_to.tolist(),
-        "questions_to": found.questions_to.tolist(),
-        "quantiles": _quantiles(scores),
+        "means": [[_round_or_none(value) for value in row] for row in heat_overview.means],
+        "counts": heat_overview.counts.tolist(),
+        "workers_to": heat_overview.workers_to.tolist(),
+        "questions_to": heat_overview.questions_to.tolist(),
+        "quantiles": _compute_quantiles(scores),
     }
 
 
@@ -126,32 +133,35 @@ def question_means(grading: Grading) -> Floats:
     """Return (Q,) mean leave-one-out score of the answers to each question; NaN without one."""
     question, questions = codes_of(grading.given.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
-    return mean_by_code(scores, question, len(questions))
+    return compute_mean_by_code(scores, question, len(questions))
 
 
-def as_bytes(row: NDArray[np.float32]) -> bytes | None:
-    """Return numbers as little-endian float32; None where one of them is not finite."""
+def convert_to_bytes(row: NDArray[np.float32]) -> bytes | None:
+    """Return numbers as little-endian float32 bytes; None where a number is not finite."""
     return row.astype("<f4").tobytes() if bool(np.isfinite(row).all()) else None
 
 
-def _small(values: Floats) -> NDArray[np.float32]:
+def _convert_to_float32(values: Floats) -> NDArray[np.float32]:
+    """Return values as float32; those beyond its range become infinite."""
     with np.errstate(over="ignore"):  # what float32 cannot hold has no place
         return values.astype(np.float32)
 
 
-def _ends_at(means: Floats, exemplars: Floats) -> bool:
-    """Whether the exemplary answers are weighted means of the answers, and not only near them.
+def _is_mean(means: Floats, exemplars: Floats) -> bool:
+    """Return whether the exemplary answers are weighted means of the answers.
 
-    By majority or of the largest camp they are not.
+    They are not by majority vote, nor where they are those of the largest camp.
     """
     return bool(np.allclose(means, exemplars, rtol=1e-4, atol=1e-4 * np.abs(means).max(initial=0)))
 
 
-def _last(values: Floats) -> Floats:
+def _replace_nan(values: Floats) -> Floats:
+    """Return values with -inf in place of NaN, which sorts last."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def _quantiles(scores: Floats) -> list[float]:
+def _compute_quantiles(scores: Floats) -> list[float]:
+    """Return the six bounds of seven equal shares of the scores; empty without scores."""
     known = scores[~np.isnan(scores)]
     if not len(known):
         return []
@@ -159,5 +169,6 @@ def _quantiles(scores: Floats) -> list[float]:
     return [round(float(value), 4) for value in parts]
 
 
-def _or_none(value: float) -> float | None:
+def _round_or_none(value: float) -> float | None:
+    """Return a number rounded to 4 digits; None for NaN."""
     return None if np.isnan(value) else round(float(value), 4)

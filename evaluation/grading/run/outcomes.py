@@ -1,10 +1,10 @@
-"""What became of each alarm of a crowd after a remedy: answered, still there, new.
+"""Outcome of each alarm after a remedy: answered, unchanged, or new.
 
-A run with remedies looks three times: at everybody who answered, graded plainly; at those who were
-not excluded, graded plainly (these alarms are the run's own: what is wrong with a crowd stays wrong
-where a remedy makes the best of it); and at those who vote now, as they vote. An alarm that the
-third look does not repeat, or that a remedy takes care of by what it is, is answered: it keeps its
-row, and no longer speaks against the grades.
+A run with remedies detects alarms three times: among all workers, graded plainly; among those who
+are not excluded, graded plainly (these alarms are the run's own: a remedy does not correct the
+crowd itself); and among those who vote now, as they vote. An alarm that the third pass does not
+repeat, or that a remedy settles by its kind, is answered: it keeps its row, and no longer speaks
+against the grades.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import Electorate
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.methods import in_order
+from evaluation.grading.alarms.methods import sort_findings
 from evaluation.grading.alarms.run.detection import (
     Alarm,
     Alarms,
     GradedAnswers,
     alarms_of,
-    plainly,
-    rows_of,
+    restore_plain_vectors,
+    select_rows,
 )
 from evaluation.grading.crowd import OutsideInformation, labels_of
 from evaluation.grading.remedies.methods.partial_crowd import FittedPart
@@ -49,7 +49,7 @@ ONLY_AFTER = "unstable_ranking"
 
 @dataclass(frozen=True)
 class CampNow:
-    """A camp of the crowd after a remedy.
+    """A camp of the crowd, and how the ranking agrees with it after a remedy.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class CampNow:
 
 @dataclass(frozen=True)
 class Look:
-    """A grading with remedies, to be looked at: what it was made from, and what came of it."""
+    """Inputs and result of a grading with remedies, in which alarms are detected again."""
 
     parameters: AqerParameters
     graded: Graded
@@ -73,70 +73,74 @@ class Look:
     outside: OutsideInformation
     model_names: Mapping[Any, str]
 
-    def at_everybody(self) -> Alarms:
-        """Look at all who answered, graded plainly."""
+    def detect_in_all(self) -> Alarms:
+        """Return the alarms of all workers, graded plainly."""
         assert self.graded.plain is not None
-        return self._at(self.graded.plain, plainly(self.answers, self.outside))
+        return self._detect(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
 
-    def at_voters(self) -> Alarms:
-        """Look at those who vote, as they vote; of a group that is one voter all are named."""
-        fitted, now = self.graded.aqer.fitted_, self.graded.aqer
-        voters = copy.copy(now)
+    def detect_in_voters(self) -> Alarms:
+        """Return the alarms among the voters, as they vote; a group's unit names all members."""
+        fitted, aqer = self.graded.aqer.fitted_, self.graded.aqer
+        voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
         if not isinstance(fitted, FittedPart):
-            return self._at(voters, self.answers)
+            return self._detect(voters, self.answers)
         units = fitted.units
         labels = voters.workers_.tolist()
-        theirs = rows_of(self.answers, units.rows)
-        theirs = replace(theirs, workers=[labels[unit] for unit in units.unit.tolist()])
+        voting_answers = select_rows(self.answers, units.rows)
+        voting_answers = replace(
+            voting_answers, workers=[labels[unit] for unit in units.unit.tolist()]
+        )
         members: dict[Any, list[Any]] = {}
-        for worker, unit in zip(now.workers_.tolist(), units.of_worker.tolist(), strict=True):
+        for worker, unit in zip(aqer.workers_.tolist(), units.of_worker.tolist(), strict=True):
             if unit >= 0:
                 members.setdefault(labels[unit], []).append(worker)
-        found = self._at(voters, theirs)
-        named = (
+        alarms = self._detect(voters, voting_answers)
+        with_members = (
             replace(alarm, workers=tuple(one for unit in alarm.workers for one in members[unit]))
-            for alarm in found.found
+            for alarm in alarms.found
         )
-        return replace(found, found=tuple(named))
+        return replace(alarms, found=tuple(with_members))
 
-    def _at(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
+    def _detect(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
+        """Return the alarms of a fitted run."""
         return alarms_of(self.parameters, aqer, answers, None, self.model_names)
 
 
-def with_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
-    """Return the alarms of a run with remedies, each with what became of it.
+def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
+    """Return the alarms of a run with remedies, each with its outcome.
 
-    `base` are those of `crowd`, in which the `answers` were graded plainly, without the excluded.
+    `base` are the alarms of `crowd`: the `answers`, graded plainly, without the excluded workers.
     """
     assert look.graded.remedies is not None
     excluded = frozenset(look.outside.excluded)
-    before = look.at_everybody().found if excluded else base.found
-    camps = _camps_now(base.found, crowd, answers, look.graded.aqer)
-    judge = _Judge(look.graded.remedies, excluded, base, look.at_voters(), camps)
-    found, gone = judge.found(before), judge.gone(before)
+    before = look.detect_in_all().found if excluded else base.found
+    camps = _compare_with_camps(base.found, crowd, answers, look.graded.aqer)
+    judge = _OutcomeJudge(look.graded.remedies, excluded, base, look.detect_in_voters(), camps)
+    found, gone = judge.build_found(before), judge.build_gone(before)
     return replace(base, found=found, gone=gone, camps_now=camps)
 
 
-def _camps_now(
+def _compare_with_camps(
     found: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[CampNow, ...]:
-    """Return which camp the ranking follows; () where the crowd does not fall into two."""
+    """Return the two camps, and which one the ranking follows; () where the crowd has none."""
     camps = [alarm.workers for alarm in found if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
-    mine = np.array([raw[worker] for worker in crowd.workers_.tolist()])
-    agreements = [spearman(mine, _alone(crowd, answers, set(camp))) for camp in camps]
-    known = [value for value in agreements if value is not None]
-    best = max(known, default=None)
-    is_clear = best is not None and known.count(best) == 1
+    run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
+    agreements = [spearman(run_raw, _grade_by_camp(crowd, answers, set(camp))) for camp in camps]
+    known_agreements = [value for value in agreements if value is not None]
+    highest = max(known_agreements, default=None)
+    # With two equal correlations the ranking follows neither camp.
+    is_clear = highest is not None and known_agreements.count(highest) == 1
     return tuple(
-        CampNow(camp, value, is_clear and value == best)
+        CampNow(camp, value, is_clear and value == highest)
         for camp, value in zip(camps, agreements, strict=True)
     )
 
 
-def _alone(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
-    """Return the raw scores of everybody where only a camp votes."""
+def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
+    """Return the raw scores of all workers (M,) where only one camp votes."""
     inside = np.array([float(worker in camp) for worker in crowd.workers_.tolist()])
     alone = AQER(
         similarity=crowd.similarity, leave_one_out=crowd.leave_one_out, seed=crowd.seed, n_draws=0
@@ -150,8 +154,8 @@ def _alone(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """What remedies did, and what is seen of the crowd without and with them."""
+class _OutcomeJudge:
+    """Decides the outcome of each alarm from the alarms before and after the remedies."""
 
     report: RemedyReport
     excluded: frozenset[Any]
@@ -159,55 +163,64 @@ class _Judge:
     after: Alarms
     camps: tuple[CampNow, ...]
 
-    def found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the run's alarms, each with its outcome, and those that came with the remedy."""
-        told, repeated = [], set()
+    def build_found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
+        """Return the run's alarms with their outcomes, and those that are new with the remedy."""
+        with_outcomes, repeated = [], set()
         for alarm in self.base.found:
-            told.append(self._with_outcome(alarm, before))
-            if not told[-1].is_answered:
-                repeated |= {at for at, one in enumerate(self.after.found) if is_same(alarm, one)}
-        for at, alarm in enumerate(self.after.found):
-            if at in repeated or self._is_known(alarm):
+            with_outcomes.append(self._add_outcome(alarm, before))
+            if not with_outcomes[-1].is_answered:
+                repeated |= {
+                    place for place, one in enumerate(self.after.found) if is_same(alarm, one)
+                }
+        for place, alarm in enumerate(self.after.found):
+            if place in repeated or self._is_known(alarm):
                 continue
             is_new = alarm.kind != ONLY_AFTER
-            told.append(_became(alarm, "new", len(alarm.workers)) if is_new else alarm)
-        return tuple(in_order(told))  # type: ignore[arg-type]
+            with_outcomes.append(
+                _set_outcome(alarm, "new", len(alarm.workers)) if is_new else alarm
+            )
+        return tuple(sort_findings(with_outcomes))  # type: ignore[arg-type]
 
-    def gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the alarms of everybody that those who were not excluded do not have."""
-        out = []
+    def build_gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
+        """Return the alarms of all workers that the crowd without the excluded does not raise."""
+        gone_alarms = []
         for alarm in before:
             if any(is_same(alarm, one) for one in self.base.found):
                 continue
             left_out = len(self.excluded.intersection(alarm.workers))
             if left_out and left_out == len(alarm.workers):
-                out.append(_became(alarm, "excluded", left_out))
+                gone_alarms.append(_set_outcome(alarm, "excluded", left_out))
             elif left_out:
-                out.append(_became(alarm, "some_excluded", len(alarm.workers), excluded=left_out))
+                gone_alarms.append(
+                    _set_outcome(alarm, "some_excluded", len(alarm.workers), excluded=left_out)
+                )
             else:
-                out.append(_became(alarm, "silent_without", len(alarm.workers)))
-        return tuple(out)
+                gone_alarms.append(_set_outcome(alarm, "silent_without", len(alarm.workers)))
+        return tuple(gone_alarms)
 
-    def _with_outcome(self, alarm: Alarm, before: Sequence[Alarm]) -> Alarm:
-        code = self._answered(alarm)
+    def _add_outcome(self, alarm: Alarm, before: Sequence[Alarm]) -> Alarm:
+        """Return an alarm of the run with its outcome; information stays without one."""
+        code = self._find_answer(alarm)
         n = len(alarm.workers)
         if code is not None:
-            return _became(alarm, code, n, graded=self.report.n_anchors, **self._camps_of(alarm))
+            return _set_outcome(
+                alarm, code, n, graded=self.report.n_anchors, **self._describe_camps(alarm)
+            )
         if alarm.severity == "info":  # it asks for nothing, so that nothing became of it
             return alarm
         twin = next((one for one in self.after.found if is_same(alarm, one)), None)
         if twin is not None:
             if not any(is_same(alarm, one) for one in before):
-                return _became(alarm, "new", n)
-            camps = self._camps_of(alarm)
+                return _set_outcome(alarm, "new", n)
+            camps = self._describe_camps(alarm)
             code = "still_camp" if camps else "still"
-            return _became(alarm, code, n, **camps)
-        if (why := self._unchecked(alarm)) is not None:
-            return _became(alarm, "unchecked", n, reason=why)
-        return _became(alarm, "silent", n)
+            return _set_outcome(alarm, code, n, **camps)
+        if (why := self._find_unchecked_reason(alarm)) is not None:
+            return _set_outcome(alarm, "unchecked", n, reason=why)
+        return _set_outcome(alarm, "silent", n)
 
-    def _answered(self, alarm: Alarm) -> str | None:
-        """Return how a remedy takes care of an alarm by what it is; None if none does."""
+    def _find_answer(self, alarm: Alarm) -> str | None:
+        """Return the code of how a remedy settles an alarm by its kind; None if none does."""
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
             for group in self.report.groups:
@@ -216,55 +229,58 @@ class _Judge:
         choice = self.report.choice
         if choice is not None and choice.reason is None:
             if alarm.kind == "clique" or (alarm.kind == "two_camps" and named):
-                return self._settled(alarm)
-            if _are_camps_of_crowd(alarm, self.base.found):
+                return self._find_settled_side(alarm)
+            if _is_split_of_crowd(alarm, self.base.found):
                 return "settled_questions"
         if alarm.kind == "two_camps" and not named and self.report.questions:
             return "nearest_camp"
         return None
 
-    def _settled(self, alarm: Alarm) -> str:
-        """Return which side of the camps an alarm is on, that the experts settled."""
-        side = self._camp_of(alarm)
+    def _find_settled_side(self, alarm: Alarm) -> str:
+        """Return the code of an alarm that experts settled: its camp won, lost, or neither."""
+        side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
             return "settled"
         return "settled_won" if side.follows else "settled_lost"
 
-    def _camp_of(self, alarm: Alarm) -> CampNow | None:
+    def _find_camp(self, alarm: Alarm) -> CampNow | None:
+        """Return the camp of more than half of an alarm's workers; None for no camp."""
         named = set(alarm.workers)
-        near = [camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)]
-        return near[0] if near else None
+        matching_camps = [
+            camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)
+        ]
+        return matching_camps[0] if matching_camps else None
 
-    def _camps_of(self, alarm: Alarm) -> dict[str, Any]:
-        """Return how the ranking agrees with a camp and with the other one; {} for no camp."""
-        mine = self._camp_of(alarm) if alarm.kind in ("two_camps", "clique") else None
-        if mine is None:
+    def _describe_camps(self, alarm: Alarm) -> dict[str, Any]:
+        """Return how the ranking agrees with an alarm's camp and with the other; {} for no camp."""
+        own_camp = self._find_camp(alarm) if alarm.kind in ("two_camps", "clique") else None
+        if own_camp is None:
             return {}
-        others = [camp.agreement for camp in self.camps if camp is not mine]
+        other_agreements = [camp.agreement for camp in self.camps if camp is not own_camp]
         return {
-            "agreement": mine.agreement,
-            "other_agreement": others[0] if others else None,
-            "follows": mine.follows,
+            "agreement": own_camp.agreement,
+            "other_agreement": other_agreements[0] if other_agreements else None,
+            "follows": own_camp.follows,
         }
 
-    def _unchecked(self, alarm: Alarm) -> str | None:
-        """Return why nobody can look again; None where somebody did."""
+    def _find_unchecked_reason(self, alarm: Alarm) -> str | None:
+        """Return why an alarm's check is undefined after the remedy; None where it is defined."""
         name = alarm.kind
         if alarm.kind == "two_camps" and not alarm.workers:
             name = "two_camps_of_questions"
         elif alarm.kind == "clique":
             name = "copies"
-        check = _check(self.after.checks, name)
+        check = _find_check(self.after.checks, name)
         return check.reason if check is not None and check.statistic is None else None
 
     def _is_known(self, alarm: Alarm) -> bool:
-        """Whether what is seen among the voters is what a remedy has taken care of already."""
-        answered = self._answered(alarm)
+        """Return whether an alarm among the voters is one that a remedy has settled."""
+        answered = self._find_answer(alarm)
         return answered is not None and any(is_same(alarm, one) for one in self.base.found)
 
 
 def is_same(one: Alarm, other: Alarm) -> bool:
-    """Whether two alarms tell the same: of one kind and case, about the same people."""
+    """Return whether two alarms are the same: equal kind and severity, about the same workers."""
     if one.kind != other.kind or one.severity != other.severity:
         return False
     if bool(one.workers) != bool(other.workers):
@@ -277,16 +293,18 @@ def is_same(one: Alarm, other: Alarm) -> bool:
     return len(mine & theirs) >= SAME * min(len(mine), len(theirs))
 
 
-def _became(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
+def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
+    """Return the alarm with an outcome."""
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
-def _check(checks: Iterable[Looked], name: str) -> Looked | None:
+def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
+    """Return the check of a name; None if there is none."""
     return next((check for check in checks if check.check == name), None)
 
 
-def _are_camps_of_crowd(alarm: Alarm, found: Sequence[Alarm]) -> bool:
-    """Whether camps on questions are those of the crowd, which rings as well."""
+def _is_split_of_crowd(alarm: Alarm, found: Sequence[Alarm]) -> bool:
+    """Return whether camps on questions equal the crowd's camps, which are raised as well."""
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")

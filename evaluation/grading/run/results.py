@@ -1,6 +1,7 @@
-"""Results as rows, the same for files and for the database; empty where a number is undefined.
+"""Rows of the result tables, the same for files and for the database.
 
-Ids are those that the answers came with: names out of a file, or primary keys.
+Ids are those of the input: names of a file, or primary keys. A cell is None where a number is
+undefined.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class ModelAnswerRow(NamedTuple):
 
 
 class Results:
-    """The rows of one grading, to be taken once.
+    """The rows of all tables of one grading; each table can be iterated once.
 
     Attributes
     ----------
@@ -89,22 +90,24 @@ class Results:
         self.undefined = Undefined()
 
     def workers(self) -> Iterator[WorkerRow]:
-        """Yield a row for every worker, those without an answer too."""
+        """Yield a row for every worker, also for workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
-        out = self.aqer.out_of_ranking_
+        exclusion_reasons = self.aqer.out_of_ranking_
         for worker in self.given.workers:
             code = code_of.get(worker)
             if code is None:
-                yield self._unanswering(worker)
+                yield self._build_empty_row(worker)
             else:
-                yield self._worker(worker, code, out[code])
+                yield self._build_worker_row(worker, code, exclusion_reasons[code])
 
-    def _unanswering(self, worker: Any) -> WorkerRow:
+    def _build_empty_row(self, worker: Any) -> WorkerRow:
+        """Return the row of a worker without an answer."""
         for column in (*WorkerRow._fields[1:8], "rank"):
             self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, None, 0, TOO_FEW, None)
 
-    def _worker(self, worker: Any, code: int, out: str | None) -> WorkerRow:
+    def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
+        """Return the row of a graded worker, and record why its cells are empty."""
         aqer = self.aqer
         no_raw = "no_discriminating_question" if aqer.discrimination else "no_shared_question"
         of_interval = aqer.interval_reasons_[code] or "no_spread"
@@ -135,36 +138,42 @@ class Results:
         )
 
     def groups(self) -> dict[Any, int]:
-        """Return the number of each worker's group; empty where all share questions."""
-        found = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
-        return {worker: group for worker, group in found if group}
+        """Return each worker's group of shared questions; empty if all workers share questions."""
+        group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
+        return {worker: group for worker, group in group_of_worker if group}
 
     def answers(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer, those without a text too."""
-        given, graded = self.given.given, self.answered()
-        for worker, question, text in zip(given.workers, given.questions, given.texts, strict=True):
+        """Yield a row for every answer, also for answers without a text."""
+        input_columns, graded_rows = self.given.given, self.answered()
+        for worker, question, text in zip(
+            input_columns.workers, input_columns.questions, input_columns.texts, strict=True
+        ):
             if text:
-                yield next(graded)
+                yield next(graded_rows)
                 continue
             for column in AnswerRow._fields[2:]:
                 self.undefined.note("answers.csv", column, [worker, question], "empty")
             yield AnswerRow(worker, question, None, None)
 
     def answered(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer with a text, in the order in which they were graded."""
-        aqer, given = self.aqer, self.given.answered
+        """Yield a row for every answer with a text, in the order of the grading."""
+        aqer, answered = self.aqer, self.given.answered
         for worker, question, *numbers in zip(
-            given.workers, given.questions, aqer.scores_, aqer.leave_one_out_scores_, strict=True
+            answered.workers,
+            answered.questions,
+            aqer.scores_,
+            aqer.leave_one_out_scores_,
+            strict=True,
         ):
-            alone = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
+            reason = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
             cells = [
-                self.undefined.value(number, "answers.csv", column, [worker, question], alone)
+                self.undefined.value(number, "answers.csv", column, [worker, question], reason)
                 for number, column in zip(numbers, AnswerRow._fields[2:], strict=True)
             ]
             yield AnswerRow(worker, question, *cells)
 
     def exemplars(self) -> Iterator[ExemplarRow]:
-        """Yield a row for every question, those without an answer too."""
+        """Yield a row for every question, also for questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
         for question in self.given.questions:
@@ -188,20 +197,20 @@ class Results:
             return
         cut_off = set() if self.given.models is None else self.given.models.only_cut_off()
         for code, model in enumerate(scores.models.tolist()):
-            why = scores.reasons[code]
-            if why == "missing_answers" and model in cut_off:
-                why = "replies_cut_off"
+            missing_reason = scores.reasons[code]
+            if missing_reason == "missing_answers" and model in cut_off:
+                missing_reason = "replies_cut_off"
             of_run = self.aqer.reason_
-            nobody = "no_supported_worker" if scores.n_answered[code] else "no_text_answers"
+            no_percentile = "no_supported_worker" if scores.n_answered[code] else "no_text_answers"
             of_interval = scores.interval_reasons[code] or "no_interval"
             if of_interval == "no_draws" and of_run:
                 of_interval = of_run  # draws were asked for, but nobody was ranked
             numbers = {
-                "score": (scores.scores[code], why or "no_exemplar"),
+                "score": (scores.scores[code], missing_reason or "no_exemplar"),
                 "score_answered": (scores.scores_answered[code], "no_text_answers"),
                 "score_low": (scores.low[code], of_interval),
                 "score_high": (scores.high[code], of_interval),
-                "percentile": (scores.percentiles[code], why or of_run or nobody),
+                "percentile": (scores.percentiles[code], missing_reason or of_run or no_percentile),
             }
             cells = {
                 column: self.undefined.value(number, "models.csv", column, model, reason)
@@ -209,7 +218,7 @@ class Results:
             }
             rank = int(scores.ranks[code]) or None
             if rank is None:
-                self.undefined.note("models.csv", "rank", model, why or "no_comparison")
+                self.undefined.note("models.csv", "rank", model, missing_reason or "no_comparison")
             yield ModelRow(
                 model=model,
                 n=int(scores.n[code]),
@@ -220,11 +229,11 @@ class Results:
 
     def model_answers(self) -> Iterator[ModelAnswerRow]:
         """Yield a row for every answer of a model."""
-        scores, spoken = self.models, self.given.models
-        if scores is None or spoken is None:
+        scores, model_columns = self.models, self.given.models
+        if scores is None or model_columns is None:
             return
         for at, (model, question, status) in enumerate(
-            zip(spoken.models, spoken.questions, spoken.statuses, strict=True)
+            zip(model_columns.models, model_columns.questions, model_columns.statuses, strict=True)
         ):
             score = float(scores.answer_scores[at])
             reason = scores.answer_reasons[at]
@@ -236,8 +245,8 @@ class Results:
             yield ModelAnswerRow(model, question, None if np.isnan(score) else score, reason)
 
 
-def rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
-    """Return the interval of each worker's rank, for those that have one."""
+def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
+    """Return the (low, high) interval of each worker's rank, without workers who have none."""
     known = np.flatnonzero(~np.isnan(aqer.rank_low_))
     bounds = np.column_stack([aqer.rank_low_, aqer.rank_high_])[known].astype(int).tolist()
     return {
@@ -246,8 +255,8 @@ def rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
     }
 
 
-def left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
-    """Return the mean leave-one-out score of each worker that has one; `workers` of the answers."""
+def compute_left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
+    """Return each worker's mean leave-one-out score; `workers` has the worker of each answer."""
     scores = aqer.leave_one_out_scores_
     known = ~np.isnan(scores)
     ids, codes = np.unique(np.array(workers)[known], return_inverse=True)

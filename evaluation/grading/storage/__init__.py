@@ -1,1 +1,1 @@
-"""A grading in the database: rows to columns, and results to rows."""
+"""A grading in the database: read inputs from rows, write results to rows."""

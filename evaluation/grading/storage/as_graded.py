@@ -1,4 +1,4 @@
-"""The answers of a run that is done, with the vectors that it had, without asking any model."""
+"""The answers and vectors that a finished run graded, read again without asking a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 
 class NotAtOnceError(Exception):
-    """It is not computed at once; `code` says why, a key of `what_if_messages` of the remedies."""
+    """Error of a result that is not computed at once; `code` is a key of `NOT_AT_ONCE`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -30,9 +30,9 @@ class NotAtOnceError(Exception):
 
 
 def as_graded(run: Run) -> GradingInput:
-    """Return what a run graded people by, without models' answers, which change no grade of them.
+    """Return the workers' answers that a finished run graded, without models' answers.
 
-    Raises `NotAtOnceError`: it is not that any more.
+    Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
     """
     try:
         given = load(run.pk)
@@ -41,14 +41,14 @@ def as_graded(run: Run) -> GradingInput:
     if known := summary_of(run).people_hash:
         same = given.people_hash() == known
     else:
-        same = _with_its_models(run, given).hash() == run.input_hash
+        same = _select_scored_models(run, given).hash() == run.input_hash
     if not same:
         raise NotAtOnceError("changed")
     return replace(given, models=None)
 
 
-def _with_its_models(run: Run, given: GradingInput) -> GradingInput:
-    """Return the inputs with those answers of models alone that the run scored."""
+def _select_scored_models(run: Run, given: GradingInput) -> GradingInput:
+    """Return the inputs with only those models' answers that the run scored."""
     if given.models is None:
         return given
     scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
@@ -57,9 +57,9 @@ def _with_its_models(run: Run, given: GradingInput) -> GradingInput:
 
 
 def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
-    """Return the vectors of its answers with a text, as the run had them.
+    """Return the vectors (N, d) of a run's answers with a text, in the order of `given.answered`.
 
-    Raises `NotAtOnceError` where they are not at hand, and cannot be made at once.
+    Raises `NotAtOnceError` where they are not stored and a model would have to make them.
     """
     parameters = parameters_of(run.parameters)
     if parameters.spelling is not None:
@@ -72,18 +72,18 @@ def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
             raise NotAtOnceError("no_vectors") from None
     if not is_kept(parameters.embedder):
         raise NotAtOnceError("no_vectors")
-    made = summary_of(run).embedding
+    embedding_info = summary_of(run).embedding
     version = EmbedderVersion.objects.filter(
-        model=made.model,
-        revision=made.revision,
-        precision=made.precision,
-        max_length=made.max_length or 0,
+        model=embedding_info.model,
+        revision=embedding_info.revision,
+        precision=embedding_info.precision,
+        max_length=embedding_info.max_length or 0,
         prefix="",
     ).first()
     distinct = list(dict.fromkeys(texts))
     by_hash = {text_hash(text): text for text in distinct}
-    found = None if version is None else stored_vectors(version, by_hash)
-    if found is None:
+    vectors_of_texts = None if version is None else stored_vectors(version, by_hash)
+    if vectors_of_texts is None:
         raise NotAtOnceError("no_vectors")
-    place = {text: at for at, text in enumerate(distinct)}
-    return found[np.array([place[text] for text in texts])]
+    index_of_text = {text: at for at, text in enumerate(distinct)}
+    return vectors_of_texts[np.array([index_of_text[text] for text in texts])]

@@ -1,8 +1,7 @@
-"""A run from its answers to its results: rows to the columns of a grading, and results to rows.
+"""Compute a grading run: read its answers, grade them, save the results.
 
-`grade_run` tells how a run goes; `evaluation.grading.run` what a grading is. Each step may run
-twice: embedding keeps what it made by the content of the text, and saving replaces what an earlier
-attempt left.
+`grade_run` calls the steps; `evaluation.grading.run` computes. Each step may run twice: embedding
+stores vectors by the content of the text, and saving replaces what an earlier attempt wrote.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from evaluation.consensus.signatures import combined_hash, versions
 from evaluation.consensus.vectors import Progress
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.grading.run.maps import map_answers
-from evaluation.grading.storage.save import save
+from evaluation.grading.storage.save import save_results
 from evaluation.models import DrawPart, LanguageModel, Run
 from evaluation.steps.answers import answers_of, model_answers_of, parameters_of, wordings_of
 from evaluation.steps.cache import embed_texts
@@ -36,7 +35,7 @@ LARGEST = 32_000_000
 
 @dataclass
 class DrawParts:
-    """The draws of a run, kept by `evaluation.consensus.methods.resampling.resample`."""
+    """Stored parts of a run's bootstrap draws, so that a new turn continues with them."""
 
     turn: Turn
     run_id: int
@@ -48,18 +47,18 @@ class DrawParts:
         self._saved_at = self.turn.clock()
 
     @classmethod
-    def of(cls, given: GradingInput, turn: Turn) -> DrawParts:
-        """Return the parts of a run; other answers or another version make them useless."""
+    def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
+        """Return the parts of a run; those of other answers or another version are ignored."""
         key = combined_hash([given.hash(), versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return raw scores and votes, both (M, k), of the first k draws; None for none."""
+        """Return raw scores and votes, both (M, k), of the first k draws; None without any."""
         parts = []
         for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
             if part.first != self._saved:
                 break  # a part before it is missing
-            parts.append([_matrix(part, part.raw), _matrix(part, part.votes)])
+            parts.append([_read_matrix(part, part.raw), _read_matrix(part, part.votes)])
             self._saved += part.n_draws
         if not parts:
             return None
@@ -67,7 +66,7 @@ class DrawParts:
         return raw, votes
 
     def keep(self, raw: NDArray[np.float64], votes: NDArray[np.float64]) -> None:
-        """Put new draws aside now and then, and end the turn when its time is up."""
+        """Store new draws every 30 seconds, and end the turn when its time is up."""
         over = self.turn.is_over()
         if not over and self.turn.clock() - self._saved_at < SECONDS_BETWEEN_PARTS:
             return
@@ -93,7 +92,8 @@ class DrawParts:
         self.turn.between_parts()
 
 
-def _matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
+def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
+    """Return a stored column as an (M, n_draws) matrix."""
     return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
 
 
@@ -101,21 +101,23 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a claimed run from its answers to its results, or as far as the turn goes."""
-    given = load(turn.run_id)
-    embed = partial(embed_texts, given.parameters, turn)
+    """Grade a claimed run from its answers to its results, or until its turn is over."""
+    inputs = load(turn.run_id)
+    embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:
-        grading = grade_answers(given, embed, turn.report, DrawParts.of(given, turn))
+        grading = grade_answers(
+            inputs, embed_in_turn, turn.report, DrawParts.from_input(inputs, turn)
+        )
     except RemedyError as error:
         raise as_run_input_error(error) from error
     maps = map_answers(grading, turn.report)
-    find_facts(grading, turn.report)
-    save(turn, grading, maps)
+    compute_facts(grading, turn.report)
+    save_results(turn, grading, maps)
     refresh_statistics()
 
 
-def find_facts(grading: Grading, progress: Progress) -> None:
-    """Read what the crowd agrees on, fact by fact, before rows are locked; nothing if not asked."""
+def compute_facts(grading: Grading, progress: Progress) -> None:
+    """Compute the crowd's facts, if asked for; before saving, so that no row stays locked."""
     if grading.given.parameters.facts:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
@@ -123,25 +125,25 @@ def find_facts(grading: Grading, progress: Progress) -> None:
 
 
 def load(run_id: int) -> GradingInput:
-    """Read what a run is computed from; all ids and keys are primary keys.
+    """Return the inputs of a run from the database; all ids and keys are primary keys.
 
-    Raises `RunInputError` where there is nothing to grade.
+    Raises `RunInputError` if no answer can be graded.
     """
     run = Run.objects.select_related("version").get(pk=run_id)
     parameters = parameters_of(run.parameters)
-    found = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
-    if not len(found.answered):
-        if found.n_rejected:
-            raise RunInputError("run.all_answers_rejected", rejected=found.n_rejected)
+    inputs = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
+    if not len(inputs.answered):
+        if inputs.n_rejected:
+            raise RunInputError("run.all_answers_rejected", rejected=inputs.n_rejected)
         raise RunInputError("run.no_answer_to_grade")
     grades = mean_judgements(run.version) if parameters.anchors else {}
-    models = LanguageModel.objects.in_bulk(set(found.models.models) if found.models else ())
+    models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
     return replace(
-        found,
-        excluded=keys_of_workers(run.version, parameters.exclude_workers, found.workers),
-        collapsed=keys_of_workers(run.version, parameters.collapse_workers, found.workers),
+        inputs,
+        excluded=keys_of_workers(run.version, parameters.exclude_workers, inputs.workers),
+        collapsed=keys_of_workers(run.version, parameters.collapse_workers, inputs.workers),
         anchors=[
-            (row, grades[key]) for row, key in enumerate(found.answered.keys) if key in grades
+            (row, grades[key]) for row, key in enumerate(inputs.answered.keys) if key in grades
         ],
         model_names={key: str(model) for key, model in models.items()},
         wordings=wordings_of(run.version_id) if parameters.facts else {},

@@ -1,4 +1,4 @@
-"""Results to rows, in one transaction with the end of the run."""
+"""Save the results of a grading as rows, in the transaction that ends the run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.db import models
 from annotations.models import Question, Worker
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
-from evaluation.grading.alarms.methods.questions import camps_summary
+from evaluation.grading.alarms.methods.questions import build_camps_summary
 from evaluation.grading.alarms.run.detection import SideBySide
 from evaluation.grading.facts.run.records import MODEL, WORKER
 from evaluation.grading.facts.storage import FactRows
 from evaluation.grading.run.grading import Grading
-from evaluation.grading.run.maps import Maps, as_bytes, heat_map, question_means
-from evaluation.grading.run.results import Results, left_out_means, rank_bounds
+from evaluation.grading.run.maps import Maps, build_heat_map, convert_to_bytes, question_means
+from evaluation.grading.run.results import Results, compute_left_out_means, find_rank_bounds
 from evaluation.grading.summary import VERSION, AqerSummary, Counts
 from evaluation.methods.undefined import or_none
 from evaluation.models import (
@@ -55,42 +55,43 @@ RESULTS: tuple[type[models.Model], ...] = (
 )
 
 
-def save(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Write all results and end the run; nothing is written if the claim is lost.
+def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
+    """Save all results and end the run; nothing is written if the claim was lost.
 
-    A run that was computed before (its worker died just then) has its results replaced, never
-    doubled.
+    Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
     run, results = turn.run_id, grading.results()
     facts = FactRows(run, grading.facts)
     input_hash = grading.given.hash()
     with turn.fenced():
+        # Stored draws serve another attempt only, and none follows.
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=run).delete()
-        _create(WorkerGrade, _worker_grades(run, grading, results, maps, facts))
-        _create(ExemplaryAnswer, _exemplary_answers(run, grading, results, maps, facts))
-        _create(AnswerScore, _answer_scores(run, grading, results, maps))
-        _create(LLMScore, _llm_scores(run, results, facts))
-        _create(LLMAnswerScore, _llm_answer_scores(run, grading, results, maps))
-        _create(LLMComparison, _llm_comparisons(run, grading))
-        _create(CrowdFact, facts.crowd())
-        _create(AnswerFact, facts.answers())
+        _insert(WorkerGrade, _iterate_worker_grades(run, grading, results, maps, facts))
+        _insert(ExemplaryAnswer, _iterate_exemplary_answers(run, grading, results, maps, facts))
+        _insert(AnswerScore, _iterate_answer_scores(run, grading, results, maps))
+        _insert(LLMScore, _iterate_llm_scores(run, results, facts))
+        _insert(LLMAnswerScore, _iterate_llm_answer_scores(run, grading, results, maps))
+        _insert(LLMComparison, _iterate_llm_comparisons(run, grading))
+        _insert(CrowdFact, facts.crowd())
+        _insert(AnswerFact, facts.answers())
         save_alarms(run, grading)
-        RunData.objects.create(run_id=run, name=HEAT_MAP, data=heat_map(grading))
+        RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
         undefined = results.undefined.as_list()
         turn.end(
             Ending(
                 signature=grading.signature(input_hash),
                 input_hash=input_hash,
-                summary=_summary(grading, maps, facts),
+                summary=_build_summary(grading, maps, facts),
                 warnings=[warning.as_dict() for warning in grading.warnings],
                 reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             )
         )
 
 
-def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
+def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
+    """Return the summary of the run."""
     given, aqer = grading.given, grading.graded.aqer
     models = given.models or ModelAnswers.of([])
     return AqerSummary.of(
@@ -98,7 +99,7 @@ def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
             **grading.summary(),
             "version": VERSION,
             "people_hash": given.people_hash(),
-            "draw_agreement": median_agreement(aqer),
+            "draw_agreement": compute_median_agreement(aqer),
             "counts": Counts(
                 answers=len(given.answered),
                 empty_answers=given.n_empty,
@@ -107,68 +108,76 @@ def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
                 models=len(set(models.models)),
                 model_answers=len(models),
             ),
-            **_remedies(grading),
+            **_build_remedies(grading),
             "map": maps.about,
-            "question_camps": camps_summary(grading.alarms.camps, given.questions),
+            "question_camps": build_camps_summary(grading.alarms.camps, given.questions),
             "facts": facts.summary(),
         }
     )
 
 
-def _remedies(grading: Grading) -> dict[str, Any]:
-    """Return what the remedies did and changed; workers and questions by their public ids."""
+def _build_remedies(grading: Grading) -> dict[str, Any]:
+    """Return what the remedies did and changed, with public ids of workers and questions."""
     given, report, changes = grading.given, grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return {}
-    public = dict(Worker.objects.filter(pk__in=given.workers).values_list("pk", "public_id"))
-    asked = dict(Question.objects.filter(pk__in=given.questions).values_list("pk", "public_id"))
-    found = report.as_dict(lambda key: str(public[key]), lambda key: str(asked[key]))
+    public_workers = dict(
+        Worker.objects.filter(pk__in=given.workers).values_list("pk", "public_id")
+    )
+    public_questions = dict(
+        Question.objects.filter(pk__in=given.questions).values_list("pk", "public_id")
+    )
+    remedies = report.as_dict(
+        lambda key: str(public_workers[key]), lambda key: str(public_questions[key])
+    )
     if report.suggested is not None:
-        found["suggested_anchors"]["responses"] = [
+        remedies["suggested_anchors"]["responses"] = [
             given.answered.keys[row] for row in report.suggested.tolist()
         ]
-    found["gone"] = [
+    remedies["gone"] = [
         {
             **{name: getattr(alarm, name) for name in GONE},
-            "workers": [str(public[worker]) for worker in alarm.workers],
+            "workers": [str(public_workers[worker]) for worker in alarm.workers],
             "n_questions": len(alarm.questions),
             "message": alarm.message.as_dict(),
             "outcome": alarm.outcome and alarm.outcome.as_dict(),
         }
         for alarm in grading.alarms.gone
     ]
-    found["camps_now"] = [
-        {**vars(camp), "workers": [str(public[worker]) for worker in camp.workers]}
+    remedies["camps_now"] = [
+        {**vars(camp), "workers": [str(public_workers[worker]) for worker in camp.workers]}
         for camp in grading.alarms.camps_now
     ]
     compared = changes.summary()
     for row in compared["movers"]:
-        row["worker"] = str(public[row["worker"]])
-    return {"remedies": {**found, "compared_with_plain": compared}}
+        row["worker"] = str(public_workers[row["worker"]])
+    return {"remedies": {**remedies, "compared_with_plain": compared}}
 
 
-def median_agreement(aqer: AQER) -> float | None:
-    """Return the median correlation of the draws' rankings with the run's; None without one."""
+def compute_median_agreement(aqer: AQER) -> float | None:
+    """Return the median rank correlation of the draws with the run; None without draws."""
     known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
     return float(np.median(known)) if len(known) else None
 
 
-def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+def _insert(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+    """Insert rows in batches of 2,000."""
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
         model._default_manager.bulk_create(batch)
 
 
-def _worker_grades(
+def _iterate_worker_grades(
     run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[WorkerGrade]:
+    """Yield the row of each worker: grade, weight, rank, history and counts of facts."""
     aqer = grading.graded.aqer
-    place = {worker: at for at, worker in enumerate(aqer.workers_.tolist())}
-    means = left_out_means(aqer, grading.given.answered.workers)
-    ranks = rank_bounds(aqer)
+    code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
+    means = compute_left_out_means(aqer, grading.given.answered.workers)
+    ranks = find_rank_bounds(aqer)
     for row in results.workers():
         values = row._asdict()
-        at = place.get(row.worker)
+        code = code_of_worker.get(row.worker)
         rank_low, rank_high = ranks.get(row.worker, (None, None))
         yield WorkerGrade(
             run_id=run,
@@ -177,33 +186,35 @@ def _worker_grades(
             leave_one_out=means.get(row.worker),
             rank_low=rank_low,
             rank_high=rank_high,
-            weights=None if at is None else maps.weights[:, at].astype("<f4").tobytes(),
-            grades=None if at is None else maps.grades[:, at].astype("<f4").tobytes(),
+            weights=None if code is None else maps.weights[:, code].astype("<f4").tobytes(),
+            grades=None if code is None else maps.grades[:, code].astype("<f4").tobytes(),
             **{**values, **facts.counted(WORKER, row.worker)},
         )
 
 
-def _exemplary_answers(
+def _iterate_exemplary_answers(
     run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[ExemplaryAnswer]:
+    """Yield the row of each question: exemplary answer, path on the map, camps."""
     aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
-    means, spoken_of = question_means(grading), facts.of_questions()
+    means, facts_of_question = question_means(grading), facts.of_questions()
+    # Sparse or wide exemplary answers (bags of words) are not stored.
     exemplars = aqer.exemplars()
-    kept = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
-    place = {question: at for at, question in enumerate(aqer.questions_.tolist())}
+    is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
+    code_of_question = {question: at for at, question in enumerate(aqer.questions_.tolist())}
     for row in results.exemplars():
-        vector = path = mean = own = of_run = None
-        if row.question in place:
-            at = place[row.question]
-            path = as_bytes(maps.paths[at])
-            mean, own, of_run = (
+        vector = path = mean_score = own_share = run_share = None
+        if row.question in code_of_question:
+            at = code_of_question[row.question]
+            path = convert_to_bytes(maps.paths[at])
+            mean_score, own_share, run_share = (
                 or_none(column[at]) for column in (means, maps.own_share, maps.run_share)
             )
-            if kept:
-                vector = as_bytes(exemplars[at])
-        found = camps.get(row.question)
-        larger, smaller = (found and found.sizes) or (None, None)
-        nearest = [keys[at] for at in (found and found.nearest) or ()]
+            if is_stored:
+                vector = convert_to_bytes(exemplars[at])
+        camps_of_question = camps.get(row.question)
+        larger, smaller = (camps_of_question and camps_of_question.sizes) or (None, None)
+        nearest = [keys[at] for at in (camps_of_question and camps_of_question.nearest) or ()]
         yield ExemplaryAnswer(
             run_id=run,
             question_id=row.question,
@@ -212,22 +223,23 @@ def _exemplary_answers(
             dispersion=row.dispersion,
             dimension=None if vector is None else exemplars.shape[1],
             vector=vector,
-            mean_score=mean,
+            mean_score=mean_score,
             path=path,
-            own_share=own,
-            run_share=of_run,
-            separation=None if found is None else found.separation,
+            own_share=own_share,
+            run_share=run_share,
+            separation=None if camps_of_question is None else camps_of_question.separation,
             larger_camp=larger,
             smaller_camp=smaller,
             larger_nearest_id=nearest[0] if nearest else None,
             smaller_nearest_id=nearest[1] if nearest else None,
-            facts=spoken_of.get(row.question, ""),
+            facts=facts_of_question.get(row.question, ""),
         )
 
 
-def _answer_scores(
+def _iterate_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[AnswerScore]:
+    """Yield the row of each answer with a text: scores and place on the map."""
     keys = grading.given.answered.keys
     for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
         yield AnswerScore(
@@ -235,11 +247,12 @@ def _answer_scores(
             response_id=response,
             score=row.score,
             score_leave_one_out=row.score_leave_one_out,
-            place=as_bytes(place),
+            place=convert_to_bytes(place),
         )
 
 
-def _llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScore]:
+def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScore]:
+    """Yield the row of each model: score, interval, rank and counts of facts."""
     reasons = (
         {}
         if results.models is None
@@ -255,9 +268,10 @@ def _llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScor
         )
 
 
-def _llm_answer_scores(
+def _iterate_llm_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[LLMAnswerScore]:
+    """Yield the row of each model's answer: score and place on the map."""
     if grading.given.models is None:
         return
     keys = grading.given.models.keys
@@ -267,11 +281,12 @@ def _llm_answer_scores(
             llm_response_id=response,
             score=row.score,
             reason=row.reason or "",
-            place=as_bytes(place),
+            place=convert_to_bytes(place),
         )
 
 
-def _llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
+def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
+    """Yield the row of each pair of models."""
     models = grading.graded.models
     for pair in models.comparisons if models else ():
         yield LLMComparison(
@@ -291,9 +306,9 @@ def _llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
 
 
 def save_alarms(run: int, grading: Grading) -> None:
-    """Replace the alarms of a run; call it within the transaction that writes its results."""
+    """Replace the alarms of a run; call it in the transaction that writes its results."""
     Alarm.objects.filter(run=run).delete()
-    found = grading.alarms.found
+    alarms = grading.alarms.found
     saved = Alarm.objects.bulk_create(
         Alarm(
             run_id=run,
@@ -306,23 +321,28 @@ def save_alarms(run: int, grading: Grading) -> None:
             state=alarm.state,
             outcome=alarm.outcome and alarm.outcome.as_dict(),
             answered=alarm.is_answered,
-            evidence=[_evidence(grading, exhibit) for exhibit in alarm.exhibits],
+            evidence=[_build_evidence(grading, exhibit) for exhibit in alarm.exhibits],
         )
-        for place, alarm in enumerate(found)
+        for place, alarm in enumerate(alarms)
     )
-    about = list(zip(saved, found, strict=True))
+    saved_alarms = list(zip(saved, alarms, strict=True))
     of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
-    _create(
+    _insert(
         of_workers,
-        (of_workers(alarm=a, worker_id=pk) for a, alarm in about for pk in alarm.workers),
+        (of_workers(alarm=a, worker_id=pk) for a, alarm in saved_alarms for pk in alarm.workers),
     )
-    _create(
+    _insert(
         of_questions,
-        (of_questions(alarm=a, question_id=pk) for a, alarm in about for pk in alarm.questions),
+        (
+            of_questions(alarm=a, question_id=pk)
+            for a, alarm in saved_alarms
+            for pk in alarm.questions
+        ),
     )
 
 
-def _evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+    """Return the answers of an exhibit as primary keys, for JSON."""
     keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
     return {
         "question": exhibit.question,

@@ -1,8 +1,8 @@
-"""What a run would come to without one more worker, computed at once out of the stored vectors.
+"""Grades and ranks of a run without one more worker, computed at once from stored vectors.
 
-The same code grades as in a run: the same answers, vectors and settings, without the draws, which
-grades and ranks do not hang on. Where it would not be quick, or not be what a run would find, there
-is a reason instead.
+The computation is that of a run, with the same answers, vectors and settings, without bootstrap
+draws, which change no grade and no rank. Where it would be slow, or differ from what a run
+computes, a code says why.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from annotations.models import Response, Worker
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.methods.electorate import RemedyError
 from evaluation.grading.crowd import OutsideInformation
-from evaluation.grading.run.fitting import grade
+from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.results import Results
 from evaluation.grading.storage.as_graded import (
     OF_WORDS,
@@ -39,14 +39,14 @@ MOST_PAIRS_BY_WORDS = 250_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a worker would have: None where undefined."""
+    """Grade and rank of a worker if another worker were left out; None where undefined."""
 
     grade: float | None
     rank: int | None
 
 
-def without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
-    """Return the outcome of every other worker whom the run grades, by public id.
+def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
+    """Return grade and rank of every other graded worker without `worker`, by public id.
 
     Raises `NotAtOnceError`.
     """
@@ -57,10 +57,11 @@ def without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
     given = as_graded(run)
     if parameters_of(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
-    return _named(_graded(given, vectors_as_graded(run, given), worker))
+    return _replace_keys(_grade_without(given, vectors_as_graded(run, given), worker))
 
 
 def _is_large(run: Run) -> bool:
+    """Return whether the run has too many answers, or pairs of answers, to grade at once."""
     rows = Response.objects.filter(
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
@@ -71,28 +72,32 @@ def _is_large(run: Run) -> bool:
     return n_answers > MOST_ANSWERS
 
 
-def _graded(given: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
+def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
+    """Return grade and rank of each worker, by primary key, without `worker`."""
     parameters = replace(
-        given.parameters,
+        inputs.parameters,
         bootstrap=0,
-        exclude_workers=(*given.parameters.exclude_workers, str(worker.public_id)),
+        exclude_workers=(*inputs.parameters.exclude_workers, str(worker.public_id)),
     )
-    answers, anchors = given.answered, given.anchors
+    answers, anchors = inputs.answered, inputs.anchors
     outside = OutsideInformation(
         texts=answers.texts,
-        excluded=list(dict.fromkeys([*given.excluded, worker.pk])),
+        excluded=list(dict.fromkeys([*inputs.excluded, worker.pk])),
         anchor_rows=[row for row, _ in anchors],
         anchor_grades=[grade for _, grade in anchors],
     )
     try:
-        graded = grade(parameters, vectors, answers.workers, answers.questions, outside=outside)
+        graded = grade_vectors(
+            parameters, vectors, answers.workers, answers.questions, outside=outside
+        )
     except RemedyError:
         raise NotAtOnceError("nobody_left") from None
-    rows = Results(replace(given, models=None), graded).workers()
-    out = set(outside.excluded)
-    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in out}
+    rows = Results(replace(inputs, models=None), graded).workers()
+    excluded = set(outside.excluded)
+    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in excluded}
 
 
-def _named(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
+def _replace_keys(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
+    """Return the outcomes by public id in place of primary key."""
     names = dict(Worker.objects.filter(pk__in=found).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in found.items()}

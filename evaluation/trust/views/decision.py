@@ -15,7 +15,7 @@ from evaluation.charts.chart import Chart
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.grading.alarms.report import outcomes_report
 from evaluation.grading.remedies.report import remedies_report
-from evaluation.grading.results.charts.grades import decision_chart
+from evaluation.grading.results.charts.grades import build_decision_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.views.remedies import (
     asked_what_if,
@@ -108,7 +108,7 @@ def people_chart(run: Run, found: Decision) -> Chart | None:
         return worker_link(run, worker)
 
     best, doubtful = ([one.row for one in people] for people in (found.best, found.look_at))
-    return decision_chart(best, doubtful, link)
+    return build_decision_chart(best, doubtful, link)
 
 
 def _record(run: Run) -> dict[str, Any]:

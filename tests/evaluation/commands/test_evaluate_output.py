@@ -52,7 +52,7 @@ def test_an_unforeseen_error_leaves_the_folder_as_before_and_is_not_hidden(
     output.mkdir()
     (output / "workers.csv").write_text("old")
     before = contents(output)
-    monkeypatch.setattr("evaluation.grading.files.tables.summary", fail)
+    monkeypatch.setattr("evaluation.grading.files.tables.build_summary", fail)
     with pytest.raises(ZeroDivisionError):
         evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert contents(output) == before

@@ -7,12 +7,12 @@ halves that agree with themselves more than with each other) and `kinship` (work
 are nearer to each other than their quality explains) rest on `Pairs`.
 """
 
-from evaluation.grading.alarms.methods.camps import Camps, camps
-from evaluation.grading.alarms.methods.copies import Group, Kinship, kinship
-from evaluation.grading.alarms.methods.findings import KINDS, Finding, findings, in_order
+from evaluation.grading.alarms.methods.camps import Camps, find_camps
+from evaluation.grading.alarms.methods.copies import Group, Kinship, find_copiers
+from evaluation.grading.alarms.methods.findings import KINDS, Finding, findings, sort_findings
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.grading.alarms.methods.questions import QuestionCamps, question_camps
-from evaluation.grading.alarms.methods.survey import ModelSpeech, Survey, survey
+from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
+from evaluation.grading.alarms.methods.survey import ModelAnswersInSpace, Survey, survey
 
 __all__ = [
     "KINDS",
@@ -20,14 +20,14 @@ __all__ = [
     "Finding",
     "Group",
     "Kinship",
-    "ModelSpeech",
+    "ModelAnswersInSpace",
     "Pairs",
     "QuestionCamps",
     "Survey",
-    "camps",
+    "find_camps",
+    "find_copiers",
+    "find_question_camps",
     "findings",
-    "in_order",
-    "kinship",
-    "question_camps",
+    "sort_findings",
     "survey",
 ]

@@ -1,4 +1,4 @@
-"""What the likeness of two workers owes to each of them: additive effects, and one factor."""
+"""Least-squares models of the pair cosines: additive worker effects and one-factor loadings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PRECISION = 1e-6
 MOST_ROUNDS = 200
 
 
-def worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
-    """Return (M,) effects b by least squares of ``mean_ik = b_i + b_k``.
+def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
+    """Return (M,) worker effects b: the weighted least-squares fit of ``mean_ik = b_i + b_k``.
 
     Parameters
     ----------
@@ -30,38 +30,38 @@ def worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
     degree = np.bincount(pairs.left, times, pairs.n_workers)
     degree += np.bincount(pairs.right, times, pairs.n_workers)
     product = times * mean
-    wanted = np.bincount(pairs.left, product, pairs.n_workers)
-    wanted += np.bincount(pairs.right, product, pairs.n_workers)
-    weights = pairs.symmetric(times)
+    right_side = np.bincount(pairs.left, product, pairs.n_workers)
+    right_side += np.bincount(pairs.right, product, pairs.n_workers)
+    weights = pairs.build_symmetric(times)
     if pairs.n_workers <= DENSE:
         # Not solved with a ridge: that would make 1e-7 of what rounding leaves.
         matrix = weights.toarray() + np.diag(np.where(degree > 0, degree, 1.0))
-        return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RIDGE)[0])
+        return np.asarray(np.linalg.lstsq(matrix, right_side, rcond=RIDGE)[0])
     ridge = RIDGE * max(1.0, float(degree.max(initial=0.0)))
     diagonal = np.where(degree > 0, degree + ridge, 1.0)
     shape = (pairs.n_workers, pairs.n_workers)
-    whole = LinearOperator(shape, lambda b: weights @ b + diagonal * b, dtype=np.float64)
+    normal_matrix = LinearOperator(shape, lambda b: weights @ b + diagonal * b, dtype=np.float64)
     inverse = LinearOperator(shape, lambda b: b / diagonal, dtype=np.float64)
-    found, _ = cg(whole, wanted, rtol=PRECISION, maxiter=MOST_ROUNDS, M=inverse)
-    return np.asarray(found)
+    solution, _ = cg(normal_matrix, right_side, rtol=PRECISION, maxiter=MOST_ROUNDS, M=inverse)
+    return np.asarray(solution)
 
 
-def loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Floats:
-    """Return (M,) loadings q of one factor, ``mean_ik = q_i q_k``, by alternating least squares.
+def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Floats:
+    """Return (M,) loadings q of one factor: the fit of ``mean_ik = q_i q_k`` by alternation.
 
     Parameters as `worker_effects`. A worker without weight has loading 0.
     """
-    weights, product = pairs.symmetric(times), pairs.symmetric(times * mean)
+    weights, product = pairs.build_symmetric(times), pairs.build_symmetric(times * mean)
     total = float(times.sum())
     start = np.sqrt(max(0.0, float(times @ mean) / total)) if total > 0 else 0.0
     answered = weights @ np.ones(pairs.n_workers) > 0
     q = np.where(answered, start, 0.0)
     for _ in range(rounds):
-        square = weights @ q**2
-        new = ratio(product @ q, square, 0.0)
+        denominator = weights @ q**2
+        updated = ratio(product @ q, denominator, 0.0)
         # Half a step: whole ones swing where two groups only meet each other.
-        new = (q + new) / 2
-        if np.abs(new - q).max(initial=0.0) < PRECISION:
-            return new
-        q = new
+        updated = (q + updated) / 2
+        if np.abs(updated - q).max(initial=0.0) < PRECISION:
+            return updated
+        q = updated
     return q

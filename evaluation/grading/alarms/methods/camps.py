@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluation.grading.alarms.methods.additive import DENSE, worker_effects
+from evaluation.grading.alarms.methods.additive import DENSE, fit_worker_effects
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.undefined import ratio
@@ -35,7 +35,7 @@ NOBODY, CAMP_A, CAMP_B = -1, 0, 1
 
 @dataclass(frozen=True)
 class Camps:
-    """Whether a crowd falls into two camps.
+    """Result of the test for two camps: z statistic, members and surplus of each camp.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Camps:
 
     @property
     def rings(self) -> bool:
-        """Whether there are two camps."""
+        """Whether the alarm is raised: z above the threshold, and two camps were found."""
         return (
             self.statistic is not None
             and self.statistic > self.threshold
@@ -66,16 +66,16 @@ class Camps:
         )
 
 
-def camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
-    """Look for two camps of at least 3 workers each.
+def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
+    """Test whether the crowd falls into two camps of at least 3 workers each.
 
     Parameters
     ----------
     seed : of the random halves of the questions.
     n_splits : 10 unless told, 3 above a million pairs of answers.
     """
-    asked = np.flatnonzero(pairs.pairs_of_question)
-    n = len(asked)
+    question_codes = np.flatnonzero(pairs.pairs_of_question)
+    n = len(question_codes)
     if n_splits is None:
         n_splits = SPLITS if len(pairs.pair) <= LARGE else SPLITS_OF_LARGE
     present = np.zeros(pairs.n_workers, dtype=bool)
@@ -88,13 +88,16 @@ def camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
     if reason:
         return Camps(None, (), (), n, 0, reason)
     rng = np.random.default_rng(seed)
-    found = [_cross_fitted(pairs, rng.permutation(asked)) for _ in range(n_splits)]
-    z = _as_z(float(np.median(found)), n - 1)
-    whole = split(pairs, pairs.total, pairs.shared)
-    if whole is None:
+    t_values = [
+        _compute_cross_fitted_t(pairs, rng.permutation(question_codes)) for _ in range(n_splits)
+    ]
+    z = _convert_t_to_z(float(np.median(t_values)), n - 1)
+    labels = split_crowd(pairs, pairs.total, pairs.shared)
+    if labels is None:
+        # Cross-fitted halves may differ where the whole crowd has one camp only: no alarm then.
         return Camps(min(z, 0.0), (), (), n, n_splits)
-    members = [np.flatnonzero(whole == camp) for camp in (CAMP_A, CAMP_B)]
-    kinds = _Kinds.of(pairs, whole, np.ones(pairs.n_questions, dtype=bool))
+    members = [np.flatnonzero(labels == camp) for camp in (CAMP_A, CAMP_B)]
+    kinds = _PairSums.sum_questions(pairs, labels, np.ones(pairs.n_questions, dtype=bool))
     surplus = [kinds.surplus(camp) for camp in (CAMP_A, CAMP_B)]
     order = [0, 1] if len(members[0]) >= len(members[1]) else [1, 0]
     return Camps(
@@ -102,8 +105,8 @@ def camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
     )
 
 
-def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
-    """Return (M,) camp of each worker, 0 or 1, -1 without a pair; None for no second camp.
+def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
+    """Return the camp of each worker (M,): 0, 1 or, without a pair, -1; None for no second camp.
 
     Halves by the signs of the leading eigenvector of what additive worker effects leave of the
     mean cosines; then every worker joins the half with the higher mean cosine to him, until nobody
@@ -114,28 +117,28 @@ def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
     total, times : (P,) sums of cosines, and their number.
     """
     if not (met := times > 0).all():
-        pairs, total, times = pairs.only_pairs(met), total[met], times[met]
+        pairs, total, times = pairs.select_pairs(met), total[met], times[met]
     mean = ratio(total, times, 0.0)
-    effects = worker_effects(pairs, mean, times)
+    effects = fit_worker_effects(pairs, mean, times)
     rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
     degree = np.bincount(pairs.left, times, pairs.n_workers)
     degree += np.bincount(pairs.right, times, pairs.n_workers)
     present = degree > 0
-    labels = np.where(_leading_vector(pairs, rest) >= 0, CAMP_A, CAMP_B)
-    labels = _settle(pairs, total, times, np.where(present, labels, NOBODY))
+    labels = np.where(_compute_leading_vector(pairs, rest) >= 0, CAMP_A, CAMP_B)
+    labels = _reassign_workers(pairs, total, times, np.where(present, labels, NOBODY))
     if min(np.count_nonzero(labels == camp) for camp in (CAMP_A, CAMP_B)) < SMALLEST:
         return None
     return labels
 
 
-def _settle(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
-    """Let every worker join the half he agrees with more, until nothing changes.
+def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
+    """Return (M,) labels after every worker joined the half with the higher mean cosine to him.
 
     Moving all at once may go round in circles, which ends it too; so does a half that is too small.
     """
-    sums, counts = pairs.symmetric(total), pairs.symmetric(times)
-    everybody = np.ones(pairs.n_workers)
-    all_sums, all_counts = sums @ everybody, counts @ everybody
+    sums, counts = pairs.build_symmetric(total), pairs.build_symmetric(times)
+    ones = np.ones(pairs.n_workers)
+    all_sums, all_counts = sums @ ones, counts @ ones
     before = labels
     for _ in range(MOST_MOVES):
         camp_a = (labels == CAMP_A).astype(np.float64)
@@ -154,12 +157,12 @@ def _settle(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Int
     return labels
 
 
-def _leading_vector(pairs: Pairs, values: Floats) -> Floats:
-    """Return (M,) the eigenvector of the greatest eigenvalue of `symmetric(values)`.
+def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
+    """Return (M,) the eigenvector of the largest eigenvalue of `symmetric(values)`.
 
     By Lanczos steps with full orthogonalisation, from a fixed start; signs are all that counts.
     """
-    matrix = pairs.symmetric(values)
+    matrix = pairs.build_symmetric(values)
     if pairs.n_workers <= DENSE:
         return np.linalg.eigh(matrix.toarray())[1][:, -1]
     basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
@@ -182,37 +185,41 @@ def _leading_vector(pairs: Pairs, values: Floats) -> Floats:
     return np.asarray(known.T @ np.linalg.eigh((small + small.T) / 2)[1][:, -1])
 
 
-def _cross_fitted(pairs: Pairs, order: Integers) -> float:
-    """Return t of one split of the questions, each half tested with the camps of the other."""
+def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
+    """Return min(t_A, t_B) of one random split; each half is tested with the other's camps."""
     first = np.zeros(pairs.n_questions, dtype=bool)
     first[order[: len(order) // 2]] = True
     second = np.zeros(pairs.n_questions, dtype=bool)
     second[order[len(order) // 2 :]] = True
-    one, other = _split_on(pairs, first), _split_on(pairs, second)
-    if one is None or other is None:
+    camps_of_first, camps_of_second = _split_crowd_on(pairs, first), _split_crowd_on(pairs, second)
+    if camps_of_first is None or camps_of_second is None:
         return 0.0
-    both = (one != NOBODY) & (other != NOBODY)
-    if np.count_nonzero((one == other) & both) * 2 < np.count_nonzero(both):
-        other = np.where(other == NOBODY, NOBODY, 1 - other)
-    kinds = _Kinds.of(pairs, one, second) + _Kinds.of(pairs, other, first)
-    return min(kinds.t(CAMP_A, len(order)), kinds.t(CAMP_B, len(order)))
+    both = (camps_of_first != NOBODY) & (camps_of_second != NOBODY)
+    if np.count_nonzero((camps_of_first == camps_of_second) & both) * 2 < np.count_nonzero(both):
+        # Camp labels are arbitrary in each half: swap those that overlap less than half.
+        camps_of_second = np.where(camps_of_second == NOBODY, NOBODY, 1 - camps_of_second)
+    kinds = _PairSums.sum_questions(pairs, camps_of_first, second) + _PairSums.sum_questions(
+        pairs, camps_of_second, first
+    )
+    return min(kinds.compute_t(CAMP_A, len(order)), kinds.compute_t(CAMP_B, len(order)))
 
 
-def _split_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
+def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
+    """Return `split` of the crowd on the chosen questions (Q,) only."""
     here = chosen[pairs.question].astype(np.float64)
-    return split(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
+    return split_crowd(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
 
 
 @dataclass(frozen=True)
-class _Kinds:
-    """Sums of cosines (Q, 3) and numbers of pairs (Q, 3): within A, within B, across."""
+class _PairSums:
+    """Per question, sums of cosines and numbers of pairs (Q, 3): within A, within B, across."""
 
     total: Floats
     count: Floats
 
     @classmethod
-    def of(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _Kinds:
-        """Add up the chosen questions (Q,), the others staying zero."""
+    def sum_questions(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _PairSums:
+        """Return the sums over the chosen questions (Q,); the other rows stay zero."""
         a, b = labels[pairs.left], labels[pairs.right]
         kind = np.where((a == NOBODY) | (b == NOBODY), 3, np.where(a == b, a, 2))
         place = pairs.question * 4 + kind[pairs.pair]
@@ -222,22 +229,23 @@ class _Kinds:
         used = chosen[:, None].astype(np.float64)
         return cls(total * used, count * used)
 
-    def __add__(self, other: _Kinds) -> _Kinds:
-        return _Kinds(self.total + other.total, self.count + other.count)
+    def __add__(self, other: _PairSums) -> _PairSums:
+        return _PairSums(self.total + other.total, self.count + other.count)
 
     def surplus(self, camp: int) -> float:
-        """Return the mean cosine within a camp less that across; 0 where one is not known."""
+        """Return the mean cosine within a camp minus the mean across; 0 where undefined."""
         total, count = self.total.sum(axis=0), self.count.sum(axis=0)
         if not count[camp] or not count[2]:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
-    def t(self, camp: int, n: int) -> float:
-        """Return the surplus in standard errors over n questions; 0 without any spread."""
+    def compute_t(self, camp: int, n: int) -> float:
+        """Return the surplus divided by its standard error over n questions; 0 if it is 0."""
         surplus = self.surplus(camp)
         if not surplus:
             return 0.0
         mean = self.total.sum(axis=0) / np.maximum(self.count.sum(axis=0), 1.0)
+        # Linearised ratio of sums: the influence of each question on both means.
         influence = (self.total - mean * self.count) / (self.count.sum(axis=0) / n + 1e-300)
         difference = influence[:, camp] - influence[:, 2]
         error = np.sqrt((difference**2).sum() / (n - 1) / n)
@@ -245,9 +253,9 @@ class _Kinds:
         return surplus / max(error, 1e-9)
 
 
-def _as_z(t: float, degrees: int) -> float:
-    """Return the normal quantile with the same upper tail as t."""
+def _convert_t_to_z(t: float, degrees: int) -> float:
+    """Return the normal quantile with the same upper tail as t, capped at 37."""
     if t < 0:
-        return -_as_z(-t, degrees)
+        return -_convert_t_to_z(-t, degrees)
     z = stats.norm.isf(max(stats.t.sf(t, degrees), 1e-300))
     return float(min(z, LARGEST))

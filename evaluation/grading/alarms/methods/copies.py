@@ -1,4 +1,4 @@
-"""Groups of workers whose answers are nearer to each other than their quality explains.
+"""Groups of workers whose answers are more alike than the quality of both explains (copies).
 
 Two good answers are alike because both are right. `Kinship` sets what would be expected of two
 workers against what they have in common: the share of the gap to identity that is closed.
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
-from evaluation.grading.alarms.methods.additive import loadings, worker_effects
+from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.undefined import ratio
@@ -36,7 +36,7 @@ FEWEST_ALIKE = 3
 
 @dataclass(frozen=True)
 class Group:
-    """Workers who belong together, and on which answers that rests.
+    """A group of copiers, and the answers on which the finding rests.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Kinship:
-    """Who answers like whom, beyond what is expected.
+    """Kappa of every pair of workers, and the groups of copiers it names.
 
     Attributes
     ----------
@@ -83,69 +83,72 @@ class Kinship:
         return float(known.max()) if len(known) else None
 
 
-def kinship(pairs: Pairs) -> Kinship:
-    """Find groups of workers who answer alike.
+def find_copiers(pairs: Pairs) -> Kinship:
+    """Compute kappa of every pair of workers and the groups of copiers above the threshold.
 
     The expectation is refitted without the pairs that are named, until these stay the same, at most
     6 times: copies would otherwise count as what is to be expected.
     """
-    able = pairs.shared >= FEWEST_SHARED
+    is_testable = pairs.shared >= FEWEST_SHARED
     kappa = np.full(len(pairs), np.nan)
-    if not able.any():
+    if not is_testable.any():
         return Kinship(pairs, kappa, (), (), "no_pair_shares_10_questions")
-    named = np.zeros(len(pairs), dtype=bool)
+    is_named = np.zeros(len(pairs), dtype=bool)
     for _ in range(MOST_ROUNDS):
-        expected = _expected(pairs, ~named)
+        expected = _compute_expected_cosines(pairs, ~is_named)
         gap = pairs.sum_by_pair(1.0 - expected)
         closed = pairs.total - pairs.sum_by_pair(expected)
-        kappa = np.where(able, closed / np.where(gap > 0, gap, 1.0), np.nan)
-        before, named = named, able & (np.nan_to_num(kappa) > THRESHOLD)
-        if np.array_equal(named, before):
+        kappa = np.where(is_testable, closed / np.where(gap > 0, gap, 1.0), np.nan)
+        before, is_named = is_named, is_testable & (np.nan_to_num(kappa) > THRESHOLD)
+        if np.array_equal(is_named, before):
             break
-    groups = groups_of(pairs, named, kappa)
-    partly = _partly_alike(pairs, able & ~named, groups)
+    groups = find_groups(pairs, is_named, kappa)
+    partly = _find_partial_copies(pairs, is_testable & ~is_named, groups)
     return Kinship(pairs, kappa, groups, partly)
 
 
-def _expected(pairs: Pairs, used: Booleans) -> Floats:
-    """Return (E,) cosines expected of two answers, fitted on some pairs of workers (P,).
+def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
+    """Return (E,) expected cosine of every two answers, fitted on the `used` pairs of workers (P,).
 
     The question's mean plus what the two workers have above it: the larger of additive effects and
     of one factor, because copies of a good worker must not be taken for two good workers.
     """
-    here = used[pairs.pair].astype(np.float64)
-    count = pairs.sum_by_question(here)
-    total = pairs.sum_by_question(here * pairs.cosine)
+    used_answers = used[pairs.pair].astype(np.float64)
+    count = pairs.sum_by_question(used_answers)
+    total = pairs.sum_by_question(used_answers * pairs.cosine)
     overall = total.sum() / max(count.sum(), 1.0)
     mean = ratio(total, count, overall)
     times = np.where(used, pairs.shared, 0.0)
-    above = (pairs.total - pairs.sum_by_pair(mean[pairs.question])) / pairs.shared
-    a = worker_effects(pairs, above, times)
-    q = loadings(pairs, pairs.total / pairs.shared, times)
-    products = q[pairs.left] * q[pairs.right]
+    # Mean surplus of a pair over the questions it shares, not over all questions.
+    pair_surplus = (pairs.total - pairs.sum_by_pair(mean[pairs.question])) / pairs.shared
+    effects = fit_worker_effects(pairs, pair_surplus, times)
+    factor = fit_loadings(pairs, pairs.total / pairs.shared, times)
+    products = factor[pairs.left] * factor[pairs.right]
     weight = times.sum()
     centre = float(times @ products) / weight if weight > 0 else 0.0
-    surplus = np.maximum(a[pairs.left] + a[pairs.right], products - centre)
+    surplus = np.maximum(effects[pairs.left] + effects[pairs.right], products - centre)
     return np.clip(mean[pairs.question] + surplus[pairs.pair], *EXPECTED)
 
 
-def groups_of(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
-    """Return the connected components of named pairs, larger ones first, then by first member."""
-    at = np.flatnonzero(named)
-    if not len(at):
+def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
+    """Return the connected components of the named pairs (P,), largest group first."""
+    named_pairs = np.flatnonzero(named)
+    if not len(named_pairs):
         return ()
-    ones = np.ones(len(at))
+    ones = np.ones(len(named_pairs))
     shape = (pairs.n_workers, pairs.n_workers)
-    graph = sparse.coo_array((ones, (pairs.left[at], pairs.right[at])), shape=shape)
+    graph = sparse.coo_array(
+        (ones, (pairs.left[named_pairs], pairs.right[named_pairs])), shape=shape
+    )
     _, component = connected_components(graph.tocsr(), directed=False)
-    order = at[np.argsort(component[pairs.left[at]], kind="stable")]
+    order = named_pairs[np.argsort(component[pairs.left[named_pairs]], kind="stable")]
     cuts = np.flatnonzero(np.diff(component[pairs.left[order]])) + 1
-    found = [_group(pairs, part, statistic) for part in np.split(order, cuts)]
-    return tuple(sorted(found, key=lambda group: (-len(group.members), int(group.members[0]))))
+    groups = [_build_group(pairs, part, statistic) for part in np.split(order, cuts)]
+    return tuple(sorted(groups, key=lambda group: (-len(group.members), int(group.members[0]))))
 
 
-def _group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
-    """Return the group that some named pairs make."""
+def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
+    """Return the group that the named pairs `own` (indices into P) form."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
@@ -156,40 +159,45 @@ def _group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
         statistic=float(statistic[own].mean()),
         mean_cosine=cosine,
         n_shared=int(pairs.shared[own].min()),
-        alike=most_alike(pairs, within),
+        alike=find_most_alike(pairs, within),
     )
 
 
-def most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
-    """Return (at most `most`, 3) left, right and question of the answers most alike, best first.
+def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
+    """Return (k, 3) left worker, right worker, question of the answers most alike; k <= `most`.
 
     `chosen` (P,) says which pairs of workers; ties keep the order of the questions.
     """
-    here = np.flatnonzero(chosen[pairs.pair])
-    if len(here) > most:
-        here = here[np.argpartition(-pairs.cosine[here], most - 1)[:most]]
-    here = here[np.lexsort((pairs.question[here], -pairs.cosine[here]))]
-    pair = pairs.pair[here]
-    return np.stack([pairs.left[pair], pairs.right[pair], pairs.question[here]], axis=1)
+    answer_pairs = np.flatnonzero(chosen[pairs.pair])
+    if len(answer_pairs) > most:
+        answer_pairs = answer_pairs[np.argpartition(-pairs.cosine[answer_pairs], most - 1)[:most]]
+    answer_pairs = answer_pairs[
+        np.lexsort((pairs.question[answer_pairs], -pairs.cosine[answer_pairs]))
+    ]
+    pair = pairs.pair[answer_pairs]
+    return np.stack([pairs.left[pair], pairs.right[pair], pairs.question[answer_pairs]], axis=1)
 
 
-def _partly_alike(pairs: Pairs, able: Booleans, groups: Sequence[Group]) -> tuple[Group, ...]:
-    """Return groups of workers, none of them in `groups`, who share a part of their answers."""
-    taken = np.zeros(pairs.n_workers, dtype=bool)
+def _find_partial_copies(
+    pairs: Pairs, able: Booleans, groups: Sequence[Group]
+) -> tuple[Group, ...]:
+    """Return groups who share a part of their answers, without the members of `groups`."""
+    in_group = np.zeros(pairs.n_workers, dtype=bool)
     for group in groups:
-        taken[group.members] = True
-    able = able & ~taken[pairs.left] & ~taken[pairs.right]
+        in_group[group.members] = True
+    able = able & ~in_group[pairs.left] & ~in_group[pairs.right]
     tested = int(np.count_nonzero(able))
     excess = np.zeros(len(pairs))
     for level in ALIKE if tested else ():
-        hit = (pairs.cosine >= level).astype(np.float64)
+        is_alike = (pairs.cosine >= level).astype(np.float64)
         # The rate of all other pairs: a pair's own answers would hide themselves.
         others = np.maximum(pairs.pairs_of_question - 1, 1)[pairs.question]
-        rate = (pairs.sum_by_question(hit)[pairs.question] - hit) / others
-        n, hits = pairs.shared, pairs.sum_by_pair(hit)
+        rate = (pairs.sum_by_question(is_alike)[pairs.question] - is_alike) / others
+        n, hits = pairs.shared, pairs.sum_by_pair(is_alike)
         usual = pairs.sum_by_pair(rate) / n
-        found = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= PARTLY_THRESHOLD)
-        tail = stats.binom.sf(hits[found] - 1, n[found], usual[found])
-        found[np.flatnonzero(found)[tail >= RARE / tested]] = False
-        excess = np.where(found, np.maximum(excess, hits / n - usual), excess)
-    return groups_of(pairs, excess > 0, excess)
+        is_named = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= PARTLY_THRESHOLD)
+        tail = stats.binom.sf(hits[is_named] - 1, n[is_named], usual[is_named])
+        # Bonferroni: the tested pairs share the probability of a false finding.
+        is_named[np.flatnonzero(is_named)[tail >= RARE / tested]] = False
+        excess = np.where(is_named, np.maximum(excess, hits / n - usual), excess)
+    return find_groups(pairs, excess > 0, excess)

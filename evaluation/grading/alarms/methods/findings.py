@@ -1,4 +1,4 @@
-"""What rings, one finding a group, and what was checked without ringing."""
+"""Turn the survey of a fitted run into findings, in worker and question codes."""
 
 from __future__ import annotations
 
@@ -19,48 +19,54 @@ from evaluation.methods.cells import Integers
 SHOWN = 5
 
 
-def of_camps(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
-    """Return (k, 3) a worker of each of two camps and a question on which they differ most.
+def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
+    """Return (k, 3) a worker of each camp and a question, for the questions that divide them most.
 
     Each camp speaks by the answer that is most like the others of its camp.
     """
     label = np.full(pairs.n_workers, -1)
-    for at, camp in enumerate(members):
-        label[camp] = at
+    for index, camp in enumerate(members):
+        label[camp] = index
     a, b = label[pairs.left], label[pairs.right]
     kind = np.where((a < 0) | (b < 0), 2, (a != b).astype(np.int64))
     place = pairs.question * 3 + kind[pairs.pair]
     shape = (pairs.n_questions, 3)
     count = np.bincount(place, minlength=3 * pairs.n_questions).reshape(shape)[:, :2]
     total = np.bincount(place, pairs.cosine, 3 * pairs.n_questions).reshape(shape)[:, :2]
-    able = np.flatnonzero((count > 0).all(axis=1))
-    mean = total[able] / count[able]
-    order = able[np.argsort(mean[:, 1] - mean[:, 0], kind="stable")][:SHOWN]
-    return _medoids(pairs, [(question, members) for question in order.tolist()])
+    comparable = np.flatnonzero((count > 0).all(axis=1))
+    mean = total[comparable] / count[comparable]
+    order = comparable[np.argsort(mean[:, 1] - mean[:, 0], kind="stable")][:SHOWN]
+    return _find_medoids(pairs, [(question, members) for question in order.tolist()])
 
 
-def of_questions(pairs: Pairs, found: QuestionCamps) -> Integers:
-    """Return (k, 3) a worker of each camp of the most separated questions, and the question."""
-    some = found.listed[:SHOWN].tolist()
-    return _medoids(pairs, list(zip(some, found.camps, strict=False)))
+def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integers:
+    """Return (k, 3) a worker of each camp and the question, of the most separated questions."""
+    questions = question_camps.listed[:SHOWN].tolist()
+    return _find_medoids(pairs, list(zip(questions, question_camps.camps, strict=False)))
 
 
-def _medoids(pairs: Pairs, asked: list[tuple[int, tuple[Integers, ...]]]) -> Integers:
+def _find_medoids(
+    pairs: Pairs, camps_by_question: list[tuple[int, tuple[Integers, ...]]]
+) -> Integers:
+    """Return (k, 3) the most central answerer of each camp and the question.
+
+    Questions that a camp did not answer are left out.
+    """
     rows = []
-    for question, camps in asked:
-        here = np.flatnonzero(pairs.question == question)
-        left, right = pairs.left[pairs.pair[here]], pairs.right[pairs.pair[here]]
-        speakers = []
+    for question, camps in camps_by_question:
+        answer_pairs = np.flatnonzero(pairs.question == question)
+        left, right = pairs.left[pairs.pair[answer_pairs]], pairs.right[pairs.pair[answer_pairs]]
+        medoids = []
         for camp in camps:
             inside = np.isin(left, camp) & np.isin(right, camp)
             likeness = np.zeros(pairs.n_workers)
-            np.add.at(likeness, left[inside], pairs.cosine[here][inside])
-            np.add.at(likeness, right[inside], pairs.cosine[here][inside])
+            np.add.at(likeness, left[inside], pairs.cosine[answer_pairs][inside])
+            np.add.at(likeness, right[inside], pairs.cosine[answer_pairs][inside])
             answered = np.intersect1d(camp, np.concatenate([left, right]))
             if len(answered):
-                speakers.append(int(answered[np.argmax(likeness[answered])]))
-        if len(speakers) == 2:
-            rows.append([*speakers, question])
+                medoids.append(int(answered[np.argmax(likeness[answered])]))
+        if len(medoids) == 2:
+            rows.append([*medoids, question])
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
@@ -91,7 +97,7 @@ NOTHING: Integers = np.zeros((0, 3), dtype=np.int64)
 
 @dataclass(frozen=True)
 class Finding:
-    """One alarm, in codes.
+    """One raised alarm, in codes of workers and questions.
 
     Attributes
     ----------
@@ -115,7 +121,7 @@ class Finding:
 
 
 def findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
-    """Return what rings, alarms first.
+    """Return the raised alarms, notices and information of a survey, most severe first.
 
     Parameters
     ----------
@@ -125,47 +131,48 @@ def findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> lis
     """
     groups = survey.kinship.groups
     proven = [False] * len(groups) if proven is None else proven
-    found = [
+    unsorted = [
         *(
-            _of_group(survey, group, by_texts)
+            _build_group_finding(survey, group, by_texts)
             for group, by_texts in zip(groups, proven, strict=True)
             if by_texts is not None
         ),
-        *_of_camps(survey),
-        *_of_questions(survey),
-        *_of_ranking(survey),
-        *(_of_part(group) for group in survey.kinship.partly),
-        *_of_models(survey),
-        *_of_run(survey),
+        *_build_camp_findings(survey),
+        *_build_question_findings(survey),
+        *_build_ranking_findings(survey),
+        *(_build_partial_finding(group) for group in survey.kinship.partly),
+        *_build_model_findings(survey),
+        *_build_run_findings(survey),
     ]
-    return in_order(found)
+    return sort_findings(unsorted)
 
 
-def in_order(found: Sequence[Finding]) -> list[Finding]:
-    """Sort by severity, then by kind as in `KINDS`; otherwise the order stays."""
+def sort_findings(found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings sorted by severity, then by kind as in `KINDS`; the sort is stable."""
     return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
 
 
-def is_camp(group: Group, camps: Camps) -> int | None:
-    """Return which camp a group is the same as, 0 or 1; None for no camp, or where none rings."""
+def find_equal_camp(group: Group, camps: Camps) -> int | None:
+    """Return the camp, 0 or 1, that a group equals; None for no such camp, or without an alarm."""
     if not camps.rings:
         return None
-    for at, camp in enumerate(camps.members):
-        both = len(np.intersect1d(group.members, camp))
-        if both >= SAME * len(group.members) and both >= SAME * len(camp):
-            return at
+    for index, camp in enumerate(camps.members):
+        n_common = len(np.intersect1d(group.members, camp))
+        if n_common >= SAME * len(group.members) and n_common >= SAME * len(camp):
+            return index
     return None
 
 
-def may_be_called_copies(survey: Survey, group: Group, by_texts: bool) -> bool:
-    """Whether a group may be called copies, and collapsed without asking."""
+def is_copying(survey: Survey, group: Group, by_texts: bool) -> bool:
+    """Return whether a group may be called copies and collapsed without an expert."""
     if by_texts or group.mean_cosine >= IDENTICAL:
         return True
-    return is_camp(group, survey.camps) is None
+    return find_equal_camp(group, survey.camps) is None
 
 
-def _of_group(survey: Survey, group: Group, by_texts: bool) -> Finding:
-    copies = may_be_called_copies(survey, group, by_texts)
+def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Finding:
+    """Return the finding `copies` or `clique` of one group."""
+    copies = is_copying(survey, group, by_texts)
     case = "clique"
     if copies:
         case = "proven" if by_texts or group.mean_cosine >= IDENTICAL else "alike"
@@ -180,17 +187,18 @@ def _of_group(survey: Survey, group: Group, by_texts: bool) -> Finding:
         figures={
             "mean_cosine": group.mean_cosine,
             "n_shared": group.n_shared,
-            "camp": is_camp(group, survey.camps),
+            "camp": find_equal_camp(group, survey.camps),
             "camps_ring": survey.camps.rings,
         },
     )
 
 
-def _of_camps(survey: Survey) -> list[Finding]:
+def _build_camp_findings(survey: Survey) -> list[Finding]:
+    """Return one `two_camps` finding for each of the two camps; empty without an alarm."""
     camps = survey.camps
     if not camps.rings:
         return []
-    exhibits = of_camps(survey.pairs, camps.members)
+    exhibits = find_camp_exhibits(survey.pairs, camps.members)
     starts = survey.starts
     return [
         Finding(
@@ -202,59 +210,63 @@ def _of_camps(survey: Survey) -> list[Finding]:
             workers=camp,
             exhibits=exhibits,
             figures={
-                "camp": at,
-                "other": len(camps.members[1 - at]),
-                "surplus": camps.surplus[at],
+                "camp": index,
+                "other": len(camps.members[1 - index]),
+                "surplus": camps.surplus[index],
                 "start_agreement": None if starts is None else starts.statistic,
                 "open": bool(starts and starts.rings),
                 "sampled": survey.pairs.sampled,
             },
         )
-        for at, camp in enumerate(camps.members)
+        for index, camp in enumerate(camps.members)
     ]
 
 
-def _of_questions(survey: Survey) -> list[Finding]:
-    found = survey.questions
-    if not found.rings:
+def _build_question_findings(survey: Survey) -> list[Finding]:
+    """Return the `two_camps` finding about single questions; empty without an alarm."""
+    question_camps = survey.questions
+    if not question_camps.rings:
         return []
     return [
         Finding(
             "two_camps",
             "alarm",
             "questions",
-            found.statistic,
-            found.threshold,
-            questions=found.listed,
-            exhibits=of_questions(survey.pairs, found),
-            figures={"n_tested": found.n_tested, **_of_crowd(survey)},
+            question_camps.statistic,
+            question_camps.threshold,
+            questions=question_camps.listed,
+            exhibits=find_question_exhibits(survey.pairs, question_camps),
+            figures={"n_tested": question_camps.n_tested, **_measure_crowd_overlap(survey)},
         )
     ]
 
 
-def _of_crowd(survey: Survey) -> dict[str, float | None]:
-    """Return how far the camps on questions are those of the crowd, where these ring as well."""
+def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
+    """Return `same_as_crowd`, the overlap with the crowd's camps; empty without crowd camps."""
     if not survey.camps.rings:
         return {}
-    return {"same_as_crowd": same_camps(survey.questions.camps, survey.camps.members)}
+    return {"same_as_crowd": measure_camp_overlap(survey.questions.camps, survey.camps.members)}
 
 
-def same_camps(
-    of_questions: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
+def measure_camp_overlap(
+    question_camps: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
 ) -> float | None:
-    """Return how many answers to questions with camps fall as the camps of the crowd do, 0 to 1.
+    """Return the share of answers (0 to 1) on which question camps agree with the crowd's camps.
 
     None where the crowd has no two camps, or nobody in one of them answered.
     """
-    alike = n = 0
-    for larger, smaller in of_questions if len(camps) == 2 else ():
-        both = [[len(np.intersect1d(part, camp)) for camp in camps] for part in (larger, smaller)]
-        alike += max(both[0][0] + both[1][1], both[0][1] + both[1][0])
-        n += sum(map(sum, both))
-    return alike / n if n else None
+    n_alike = n = 0
+    for larger, smaller in question_camps if len(camps) == 2 else ():
+        overlaps = [
+            [len(np.intersect1d(part, camp)) for camp in camps] for part in (larger, smaller)
+        ]
+        n_alike += max(overlaps[0][0] + overlaps[1][1], overlaps[0][1] + overlaps[1][0])
+        n += sum(map(sum, overlaps))
+    return n_alike / n if n else None
 
 
-def _of_ranking(survey: Survey) -> list[Finding]:
+def _build_ranking_findings(survey: Survey) -> list[Finding]:
+    """Return the findings `leverage` and `grader_disagreement` that are raised."""
     leverage, disagreement = survey.leverage, survey.disagreement
     found = []
     if leverage.rings:
@@ -282,7 +294,8 @@ def _of_ranking(survey: Survey) -> list[Finding]:
     return found
 
 
-def _of_part(group: Group) -> Finding:
+def _build_partial_finding(group: Group) -> Finding:
+    """Return the notice about a group who share a part of their answers."""
     return Finding(
         "copies",
         "notice",
@@ -295,7 +308,8 @@ def _of_part(group: Group) -> Finding:
     )
 
 
-def _of_models(survey: Survey) -> list[Finding]:
+def _build_model_findings(survey: Survey) -> list[Finding]:
+    """Return a `model_like` notice for each model that some workers answer like."""
     return [
         Finding(
             "model_like",
@@ -311,7 +325,8 @@ def _of_models(survey: Survey) -> list[Finding]:
     ]
 
 
-def _of_run(survey: Survey) -> list[Finding]:
+def _build_run_findings(survey: Survey) -> list[Finding]:
+    """Return the findings on weights, stability, convergence and support of the run."""
     found = []
     if survey.concentration.rings:
         check = survey.concentration

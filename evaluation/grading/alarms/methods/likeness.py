@@ -1,4 +1,4 @@
-"""How alike the answers to a question are: a matrix of cosines that is only multiplied with.
+"""Cosines of the answers to a question, as an implicit matrix that is only multiplied.
 
 Of many answers the matrix is larger than the vectors behind it. Then it is never formed: what is
 asked of it are products, which their rows give in time that goes with the answers, not with the
@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.grading.alarms.methods.pairs import cosines
+from evaluation.grading.alarms.methods.pairs import compute_cosines
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.gram_block import GramBlock
 
@@ -27,19 +27,19 @@ class Likeness(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """B and m."""
+        """Number of questions B and of answers to each m."""
 
     @abstractmethod
     def times(self, v: Floats) -> Floats:
-        """Multiply each matrix with its vector: (B, m) from (B, m)."""
+        """Return (B, m) the product of each question's matrix with its vector in v (B, m)."""
 
     @abstractmethod
-    def sums_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sums of cosines among some answers (m,) to the question `at`, one for each."""
+    def sum_within(self, at: int, inside: Booleans) -> Floats:
+        """Return the sum of each answer's cosines with the others `inside` (m,), question `at`."""
 
     @abstractmethod
-    def after_steps(self, v: Floats, steps: int) -> Floats:
-        """Return (B, m) what power steps of the doubly centred matrices make of v, of length 1.
+    def run_power_steps(self, v: Floats, steps: int) -> Floats:
+        """Return (B, m) unit vectors after power steps of the doubly centred matrices from v.
 
         The ones on the diagonal are put back for that. A matrix without anything gives zeros.
         """
@@ -52,13 +52,13 @@ class Likeness(ABC):
 
 @dataclass(frozen=True)
 class WholeLikeness(Likeness):
-    """The matrices themselves; `cosine` is (B, m, m)."""
+    """The cosine matrices stored in full: `cosine` is (B, m, m)."""
 
     cosine: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
-        """B and m."""
+        """Number of questions B and of answers to each m."""
         return self.cosine.shape[0], self.cosine.shape[1]
 
     @cached_property
@@ -67,50 +67,52 @@ class WholeLikeness(Likeness):
         return self.cosine.sum(axis=2)
 
     def times(self, v: Floats) -> Floats:
-        """Multiply each matrix with its vector."""
+        """Return (B, m) the product of each matrix with its vector."""
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
-    def sums_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sums of cosines among some answers to one question."""
+    def sum_within(self, at: int, inside: Booleans) -> Floats:
+        """Return the sum of each answer's cosines with the others `inside`."""
         return np.asarray(self.cosine[at][np.ix_(inside, inside)].sum(axis=1))
 
-    def after_steps(self, v: Floats, steps: int) -> Floats:
-        """Return what power steps make of v, a few matrices at a time."""
+    def run_power_steps(self, v: Floats, steps: int) -> Floats:
+        """Return (B, m) v after power steps, computed a few matrices at a time."""
         out = np.empty_like(v)
-        each = max(1, CACHED // self.shape[1] ** 2)
-        for begin in range(0, len(v), each):
-            part = slice(begin, begin + each)
-            found, some = self.cosine[part], v[part]
+        n_at_once = max(1, CACHED // self.shape[1] ** 2)
+        for begin in range(0, len(v), n_at_once):
+            part = slice(begin, begin + n_at_once)
+            cosines_of_part, vectors = self.cosine[part], v[part]
             for _ in range(steps):
-                some = _centred(some)
-                some = _unit(_centred(np.einsum("bij,bj->bi", found, some) + some))
-            out[part] = some
+                vectors = _centre(vectors)
+                vectors = _normalise(
+                    _centre(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
+                )
+            out[part] = vectors
         return out
 
 
 @dataclass(frozen=True)
 class RowLikeness(Likeness):
-    """The unit vectors behind the cosines; `rows` is (B, m, d), none of them zero."""
+    """The cosine matrices as their unit vectors: `rows` is (B, m, d), none of them zero."""
 
     rows: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
-        """B and m."""
+        """Number of questions B and of answers to each m."""
         return self.rows.shape[0], self.rows.shape[1]
 
     def times(self, v: Floats) -> Floats:
-        """Multiply each matrix with its vector; an answer's own cosine of 1 is no part of it."""
+        """Return (B, m) the product of each matrix, zeros on its diagonal, with its vector."""
         along = v[:, None, :] @ self.rows
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
-    def sums_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sums of cosines among some answers to one question."""
+    def sum_within(self, at: int, inside: Booleans) -> Floats:
+        """Return the sum of each answer's cosines with the others `inside`."""
         some = self.rows[at][inside]
         return np.asarray(some @ some.sum(axis=0) - 1.0)
 
-    def after_steps(self, v: Floats, steps: int) -> Floats:
-        """Return what power steps make of v, in the space of the vectors.
+    def run_power_steps(self, v: Floats, steps: int) -> Floats:
+        """Return (B, m) v after power steps, computed in the d dimensions of the vectors.
 
         With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
         """
@@ -124,11 +126,11 @@ class RowLikeness(Likeness):
                 norm = np.linalg.norm(along)
                 along /= norm if norm > 0 else 1.0
             out[at] = x @ along
-        return _unit(_centred(out))
+        return _normalise(_centre(out))
 
 
-def likeness_of(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
-    """Return the likeness of the answers to some questions of a block.
+def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
+    """Return the `Likeness` of the answers to some questions of a block, in the smaller form.
 
     `chosen` names some of the answers of each. The rows stand for it where the block has them, a
     cosine is an inner product of them, and they are fewer numbers.
@@ -138,15 +140,17 @@ def likeness_of(block: GramBlock, part: slice, chosen: Integers | None = None) -
         rows = block.inner[part][:, every]
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
             return RowLikeness(rows)
-    found = cosines(block, part, chosen)
+    found = compute_cosines(block, part, chosen)
     np.einsum("bii->bi", found)[...] = 0.0
     return WholeLikeness(found)
 
 
-def _centred(v: Floats) -> Floats:
+def _centre(v: Floats) -> Floats:
+    """Return v (B, m) minus the mean of each row."""
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
-def _unit(v: Floats) -> Floats:
+def _normalise(v: Floats) -> Floats:
+    """Return v (B, m) with rows of length 1; a zero row stays zero."""
     norm = np.linalg.norm(v, axis=1, keepdims=True)
     return np.asarray(v / np.where(norm > 0, norm, 1.0))

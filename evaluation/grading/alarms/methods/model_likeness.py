@@ -1,4 +1,4 @@
-"""Workers whose answers are nearer to a language model's than to anybody else's."""
+"""Workers whose answers are nearer to a language model's answers than to any other worker's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class ModelLikeness:
-    """Who answers like one language model.
+    """Result of the test of all workers against one language model.
 
     Attributes
     ----------
@@ -44,10 +44,10 @@ class ModelLikeness:
     threshold: float = THRESHOLD
 
 
-def model_cosines(
+def compute_model_cosines(
     cells: Cells, vectors: Vectors, questions: Integers, model_vectors: Vectors
 ) -> Floats:
-    """Return (N,) cosine of each cell's answer to one model's answer to its question.
+    """Return (N,) the cosine of each worker's answer to one model's answer to the question.
 
     Cells in cell order; NaN where the model has none; 0 where a vector is zero.
 
@@ -58,74 +58,82 @@ def model_cosines(
     """
     place = np.full(cells.n_questions, -1)
     place[questions] = np.arange(len(questions))
-    at = np.flatnonzero(place[cells.question] >= 0)
-    out = np.full(len(cells), np.nan)
-    for begin in range(0, len(at), AT_ONCE):
-        part = at[begin : begin + AT_ONCE]
-        x = _units(vectors[cells.row[part]])
-        y = _units(model_vectors[place[cells.question[part]]])
-        out[part] = np.clip(_inner(x, y), -1.0, 1.0)
-    return out
+    cells_with_model = np.flatnonzero(place[cells.question] >= 0)
+    cosines = np.full(len(cells), np.nan)
+    for begin in range(0, len(cells_with_model), AT_ONCE):
+        part = cells_with_model[begin : begin + AT_ONCE]
+        x = _normalise_rows(vectors[cells.row[part]])
+        y = _normalise_rows(model_vectors[place[cells.question[part]]])
+        cosines[part] = np.clip(_compute_inner_products(x, y), -1.0, 1.0)
+    return cosines
 
 
-def model_likeness(model: object, pairs: Pairs, cells: Cells, to_model: Floats) -> ModelLikeness:
-    """Compare workers with one model; `to_model` (N,) comes from `model_cosines`."""
+def find_model_likeness(
+    model: object, pairs: Pairs, cells: Cells, to_model: Floats
+) -> ModelLikeness:
+    """Test all workers against one model; `to_model` (N,) comes from `model_cosines`."""
     known = ~np.isnan(to_model)
     n = cells.sum_by_worker(known.astype(np.float64))
-    value = np.where(known, to_model, 0.0)
-    mean = ratio(cells.sum_by_worker(value), n)
-    closed = _closed(cells, known, value, n)
-    nearest = _nearest(pairs)
+    known_cosines = np.where(known, to_model, 0.0)
+    mean = ratio(cells.sum_by_worker(known_cosines), n)
+    closed = _compute_gap_closed(cells, known, known_cosines, n)
+    nearest = _find_nearest_pair(pairs)
     statistic = np.full(cells.n_workers, np.nan)
-    able = (n >= FEWEST_SHARED) & (nearest >= 0) & (np.nan_to_num(closed) > CLOSED)
-    for worker in np.flatnonzero(able).tolist():
+    is_testable = (n >= FEWEST_SHARED) & (nearest >= 0) & (np.nan_to_num(closed) > CLOSED)
+    for worker in np.flatnonzero(is_testable).tolist():
         pair = int(nearest[worker])
         if mean[worker] > pairs.total[pair] / pairs.shared[pair]:
-            statistic[worker] = _paired(pairs, cells, to_model, worker, pair)
-    found = np.flatnonzero(np.nan_to_num(statistic) > THRESHOLD)
-    return ModelLikeness(model, statistic, closed, found)
+            statistic[worker] = _compute_paired_z(pairs, cells, to_model, worker, pair)
+    model_like = np.flatnonzero(np.nan_to_num(statistic) > THRESHOLD)
+    return ModelLikeness(model, statistic, closed, model_like)
 
 
-def _closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
-    """Return (M,) shares of the gap closed, against the mean cosine of the others' answers."""
-    here = known.astype(np.float64)
-    count = cells.spread(cells.sum_by_question(here[:, None]))[:, 0] - here
+def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
+    """Return (M,) the share of the gap from the others' mean cosine to 1 that a worker closes."""
+    is_known = known.astype(np.float64)
+    count = cells.spread(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
     total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
-    usual = ratio(total, count, 0.0)
-    used = here * (count > 0)
-    above = cells.sum_by_worker(used * (value - usual))
-    gap = cells.sum_by_worker(used * (1.0 - usual))
+    others_mean = ratio(total, count, 0.0)
+    counts = is_known * (count > 0)
+    above = cells.sum_by_worker(counts * (value - others_mean))
+    gap = cells.sum_by_worker(counts * (1.0 - others_mean))
     return np.divide(above, gap, out=np.full(len(n), np.nan), where=gap > 1e-9)
 
 
-def _nearest(pairs: Pairs) -> Integers:
-    """Return (M,) the pair of each worker with the highest mean cosine; -1 without one."""
-    able = np.flatnonzero(pairs.shared >= FEWEST_SHARED)
-    order = able[np.argsort(pairs.total[able] / pairs.shared[able], kind="stable")]
-    out = np.full(pairs.n_workers, -1)
+def _find_nearest_pair(pairs: Pairs) -> Integers:
+    """Return (M,) the index of each worker's pair with the highest mean cosine; -1 without one."""
+    comparable = np.flatnonzero(pairs.shared >= FEWEST_SHARED)
+    order = comparable[
+        np.argsort(pairs.total[comparable] / pairs.shared[comparable], kind="stable")
+    ]
+    nearest = np.full(pairs.n_workers, -1)
     both = np.stack([pairs.left[order], pairs.right[order]], axis=1).ravel()
     # The last one written wins: the highest.
-    out[both] = np.repeat(order, 2)
-    return out
+    nearest[both] = np.repeat(order, 2)
+    return nearest
 
 
-def _paired(pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int) -> float:
-    """Return z of the paired differences on the questions shared with model and worker."""
-    entries = np.flatnonzero(pairs.pair == pair)
-    mine = np.flatnonzero(cells.worker == worker)
+def _compute_paired_z(
+    pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int
+) -> float:
+    """Return z of a worker: cosines to the model minus cosines to the nearest worker, paired."""
+    answer_pairs = np.flatnonzero(pairs.pair == pair)
+    own_cells = np.flatnonzero(cells.worker == worker)
     to_worker = np.full(pairs.n_questions, np.nan)
-    to_worker[pairs.question[entries]] = pairs.cosine[entries]
-    difference = to_model[mine] - to_worker[cells.question[mine]]
+    to_worker[pairs.question[answer_pairs]] = pairs.cosine[answer_pairs]
+    difference = to_model[own_cells] - to_worker[cells.question[own_cells]]
     difference = difference[~np.isnan(difference)]
     n = len(difference)
     if n < FEWEST_SHARED:
         return float("nan")
+    # Equal differences have no spread; the floor keeps z finite.
     error = max(float(difference.std(ddof=1)) / np.sqrt(n), 1e-9)
     tail = max(float(stats.t.sf(difference.mean() / error, n - 1)), 1e-300)
     return float(stats.norm.isf(tail))
 
 
-def _units(x: Vectors) -> Vectors:
+def _normalise_rows(x: Vectors) -> Vectors:
+    """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero."""
     if not sparse.issparse(x):
         x = dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
@@ -137,7 +145,8 @@ def _units(x: Vectors) -> Vectors:
     )
 
 
-def _inner(x: Vectors, y: Vectors) -> Floats:
+def _compute_inner_products(x: Vectors, y: Vectors) -> Floats:
+    """Return (n,) the inner products of the rows of x and y."""
     if sparse.issparse(x) or sparse.issparse(y):
         return np.asarray((sparse.csr_array(x) * sparse.csr_array(y)).sum(axis=1))
     return np.einsum("nd,nd->n", x, y)

@@ -27,17 +27,17 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """A symmetric (M, M) matrix with zeros on the diagonal, of which the half above it is kept."""
+    """A symmetric (M, M) sparse matrix with a zero diagonal; the upper half is stored."""
 
     upper: sparse.csr_array
 
     def __matmul__(self, x: Floats) -> Floats:
-        """Multiply with (M,) or (M, D)."""
+        """Return the product with x, (M,) or (M, D)."""
         # The transpose is the same numbers read by columns.
         return np.asarray(self.upper @ x + self.upper.T @ x)
 
     def toarray(self) -> Floats:
-        """Return all of it."""
+        """Return the whole matrix, dense (M, M)."""
         half = self.upper.toarray()
         return np.asarray(half + half.T)
 
@@ -66,22 +66,22 @@ class Pairs:
 
     @classmethod
     def of(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
-        """Take the cosines out of the Gram blocks of a vote, whatever its similarity.
+        """Return the cosines of all pairs of answers, from the Gram blocks of a vote.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
         cells = vote.cells
-        kept = _sample(cells, seed, most)
+        kept = _sample_workers(cells, seed, most)
         m = cells.n_workers
-        n = _count(cells, kept)
+        n = _count_answer_pairs(cells, kept)
         code, questions = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         cosine, begin = np.empty(n), 0
-        for worker, question, found in _of_blocks(vote, kept):
+        for worker, question, found in _iterate_pairs(vote, kept):
             part = slice(begin, begin + len(found))
             code[part] = worker.min(axis=0) * m + worker.max(axis=0)
             questions[part], cosine[part] = question, found
             begin = part.stop
-        distinct, pair = _distinct(code, m)
+        distinct, pair = _find_distinct(code, m)
         return cls(
             left=distinct // m,
             right=distinct % m,
@@ -94,34 +94,34 @@ class Pairs:
         )
 
     def __len__(self) -> int:
-        """P, the number of pairs of workers."""
+        """Return P, the number of pairs of workers."""
         return len(self.left)
 
     @cached_property
     def shared(self) -> Floats:
-        """(P,) N_ik, the number of questions that both answered."""
+        """(P,) N_ik, the number of questions that both workers answered."""
         return self.sum_by_pair(np.ones(len(self.pair)))
 
     @cached_property
     def total(self) -> Floats:
-        """(P,) sum of the cosines; S_ik is `total / shared`."""
+        """(P,) sum of the cosines of a pair of workers; S_ik is `total / shared`."""
         return self.sum_by_pair(self.cosine)
 
     @cached_property
     def pairs_of_question(self) -> Integers:
-        """(Q,) number of pairs of answers."""
+        """(Q,) number of pairs of answers to each question."""
         return np.bincount(self.question, minlength=self.n_questions).astype(np.int64)
 
     def sum_by_pair(self, values: Floats) -> Floats:
-        """Sum values (E,) to pairs of workers (P,)."""
+        """Return (P,) sums of values (E,) over the answers of each pair of workers."""
         return np.bincount(self.pair, weights=values, minlength=len(self)).astype(np.float64)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Sum values (E,) to questions (Q,), in code order."""
+        """Return (Q,) sums of values (E,) over the pairs of answers to each question."""
         summed = np.bincount(self.question, weights=values, minlength=self.n_questions)
         return summed.astype(np.float64)
 
-    def symmetric(self, values: Floats) -> PairMatrix:
+    def build_symmetric(self, values: Floats) -> PairMatrix:
         """Return the symmetric (M, M) matrix, zeros on the diagonal, of values (P,)."""
         columns, indptr = self._structure
         shape = (self.n_workers, self.n_workers)
@@ -134,8 +134,8 @@ class Pairs:
         indptr = np.concatenate([[0], np.cumsum(counts)])
         return self.right.astype(np.int32), indptr.astype(np.int32)
 
-    def only_pairs(self, chosen: Booleans) -> Pairs:
-        """Return some of the pairs of workers (P,), without their pairs of answers."""
+    def select_pairs(self, chosen: Booleans) -> Pairs:
+        """Return the chosen pairs of workers (P,), without their cosines."""
         none = np.zeros(0, dtype=np.int64)
         return replace(
             self,
@@ -146,29 +146,29 @@ class Pairs:
             cosine=np.zeros(0),
         )
 
-    def only_workers(self, chosen: Booleans) -> Pairs:
-        """Return the pairs among some workers (M,); codes stay those of the whole crowd."""
-        inside = chosen[self.left] & chosen[self.right]
-        place = np.cumsum(inside) - 1
-        here = inside[self.pair]
+    def select_workers(self, chosen: Booleans) -> Pairs:
+        """Return the pairs among the chosen workers (M,); worker codes stay the same."""
+        is_chosen_pair = chosen[self.left] & chosen[self.right]
+        new_index = np.cumsum(is_chosen_pair) - 1
+        is_chosen_answer = is_chosen_pair[self.pair]
         return Pairs(
-            left=self.left[inside],
-            right=self.right[inside],
-            pair=place[self.pair[here]],
-            question=self.question[here],
-            cosine=self.cosine[here],
+            left=self.left[is_chosen_pair],
+            right=self.right[is_chosen_pair],
+            pair=new_index[self.pair[is_chosen_answer]],
+            question=self.question[is_chosen_answer],
+            cosine=self.cosine[is_chosen_answer],
             n_workers=self.n_workers,
             n_questions=self.n_questions,
             sampled=self.sampled,
         )
 
 
-def _sample(cells: Cells, seed: int, most: int) -> Booleans:
-    """Return (M,) which workers to look at, so that their pairs of answers are at most `most`."""
+def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
+    """Return (M,) a random choice of workers who have at most `most` pairs of answers together."""
     kept = np.ones(cells.n_workers, dtype=bool)
     order = np.random.default_rng(seed).permutation(cells.n_workers)
     while True:
-        pairs = _count(cells, kept)
+        pairs = _count_answer_pairs(cells, kept)
         if pairs <= most:
             return kept
         # Pairs go with the square of the share of the workers.
@@ -176,25 +176,26 @@ def _sample(cells: Cells, seed: int, most: int) -> Booleans:
         kept[order[int(share * np.count_nonzero(kept)) :]] = False
 
 
-def _count(cells: Cells, kept: Booleans) -> int:
-    """Return the number of pairs of answers of some workers (M,)."""
+def _count_answer_pairs(cells: Cells, kept: Booleans) -> int:
+    """Return the number of pairs of answers to the same question among the kept workers (M,)."""
     answers = np.add.reduceat(kept[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
-def _distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and the place of each code among them."""
+def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
+    """Return the distinct codes, sorted, and the index of each code among them."""
     if m * m > max(4 * len(code), 1_000_000):
         distinct, place = np.unique(code, return_inverse=True)
         return distinct, place
+    # A table of all possible codes is faster than sorting while it is small.
     present = np.zeros(m * m, dtype=bool)
     present[code] = True
     return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
 
 
-def _of_blocks(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield workers (2, e), questions (e,) and cosines (e,) of pairs of answers."""
-    cells, everybody = vote.cells, bool(kept.all())
+def _iterate_pairs(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, Integers, Floats]]:
+    """Yield workers (2, e), questions (e,) and cosines (e,) of pairs of answers, block by block."""
+    cells, everyone_kept = vote.cells, bool(kept.all())
     start = 0
     for block in vote.blocks:
         size = block.size
@@ -205,37 +206,41 @@ def _of_blocks(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, Integ
             worker = cells.worker[at].reshape(count, size)
             question = cells.question[at].reshape(count, size)[:, 0]
             part = slice(begin, begin + count)
-            if everybody:
-                yield _all_pairs(cosines(block, part), worker, question)
+            if everyone_kept:
+                yield _flatten_pairs(compute_cosines(block, part), worker, question)
                 continue
             for b in range(count):
-                mine = np.flatnonzero(kept[worker[b]])
-                if len(mine) > 1:
-                    found = cosines(block, slice(begin + b, begin + b + 1), mine)
-                    yield _all_pairs(found, worker[b : b + 1, mine], question[b : b + 1])
+                chosen = np.flatnonzero(kept[worker[b]])
+                if len(chosen) > 1:
+                    block_cosines = compute_cosines(block, slice(begin + b, begin + b + 1), chosen)
+                    yield _flatten_pairs(
+                        block_cosines, worker[b : b + 1, chosen], question[b : b + 1]
+                    )
         start += len(block) * size
 
 
-def _all_pairs(
-    found: Floats, worker: Integers, question: Integers
+def _flatten_pairs(
+    cosine: Floats, worker: Integers, question: Integers
 ) -> tuple[Integers, Integers, Floats]:
-    """Flatten (B, m, m) cosines, (B, m) workers and (B,) questions to pairs of answers."""
+    """Return cosines (B, m, m), workers (B, m) and questions (B,) as flat pairs of answers."""
     i, k = np.triu_indices(worker.shape[1], 1)
-    both = np.stack([worker[:, i].ravel(), worker[:, k].ravel()])
-    return both, np.repeat(question, len(i)), found[:, i, k].ravel()
+    workers = np.stack([worker[:, i].ravel(), worker[:, k].ravel()])
+    return workers, np.repeat(question, len(i)), cosine[:, i, k].ravel()
 
 
-def cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
-    """Return (B, m, m) cosines of the answers to some questions of a block.
+def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
+    """Return (B, m, m) cosines of the answers to the questions `part` of a Gram block.
 
     `chosen` names some of the answers of each. Of blocks of centred vectors the offset is put back
     first. A zero vector has cosine 0 with everything, 1 stands on no diagonal of such a one.
     """
-    every = slice(None) if chosen is None else chosen
+    answers = slice(None) if chosen is None else chosen
     inner = block.gram(part, chosen)
     if not block.centred:
         return np.clip(inner, -1.0, 1.0)
-    along, length = block.along_mean[part][:, every], block.length[part][:, every]
-    whole = inner + along[:, :, None] + along[:, None, :] + block.mean_squared[part][:, None, None]
+    along, length = block.along_mean[part][:, answers], block.length[part][:, answers]
+    uncentred = (
+        inner + along[:, :, None] + along[:, None, :] + block.mean_squared[part][:, None, None]
+    )
     inverse = ratio(1.0, length, 0.0)
-    return np.clip(whole * inverse[:, :, None] * inverse[:, None, :], -1.0, 1.0)
+    return np.clip(uncentred * inverse[:, :, None] * inverse[:, None, :], -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Two camps among the answers to single questions, whoever gave them.
+"""Two camps among the answers to single questions, whichever workers hold them.
 
 A misconception is held by other workers from question to question; then the crowd has no camps, but
 its questions do.
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.grading.alarms.methods.likeness import Likeness, likeness_of
+from evaluation.grading.alarms.methods.likeness import Likeness, build_likeness
 from evaluation.grading.alarms.methods.pairs import AT_ONCE
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.gram_block import GramBlock
@@ -39,7 +39,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Which questions have two kinds of answers.
+    """Separation of every question, and the listed questions with their camps.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class QuestionCamps:
 
     @property
     def rings(self) -> bool:
-        """Whether so many questions have camps that the crowd is to be told."""
+        """Whether the alarm is raised: enough questions are listed, and more than chance lists."""
         return (
             self.statistic is not None
             and self.statistic >= self.threshold
@@ -74,8 +74,10 @@ class QuestionCamps:
         )
 
 
-def question_camps(vote: MeanVote, seed: int = 0, tested: Booleans | None = None) -> QuestionCamps:
-    """Look for two camps of at least 3 answers and a fifth of them, question by question.
+def find_question_camps(
+    vote: MeanVote, seed: int = 0, tested: Booleans | None = None
+) -> QuestionCamps:
+    """Find, question by question, two camps of at least 3 answers and a fifth of the answers.
 
     Parameters
     ----------
@@ -84,22 +86,22 @@ def question_camps(vote: MeanVote, seed: int = 0, tested: Booleans | None = None
     """
     separation = np.full(vote.cells.n_questions, np.nan)
     members: dict[int, tuple[_Camp, _Camp]] = {}
-    for part in _parts(vote, np.random.default_rng(seed), tested):
-        found = likeness_of(part.block, part.at, part.chosen)
-        first = _settle(found, _leading_signs(found))
-        value = _separation(found, first)
-        separation[part.question] = value
-        for b in np.flatnonzero(value > SEPARATED).tolist():
+    for part in _iterate_parts(vote, np.random.default_rng(seed), tested):
+        likeness = build_likeness(part.block, part.at, part.chosen)
+        in_first = _reassign_answers(likeness, _compute_leading_signs(likeness))
+        separations = _compute_separation(likeness, in_first)
+        separation[part.question] = separations
+        for b in np.flatnonzero(separations > SEPARATED).tolist():
             members[int(part.question[b])] = (
-                _Camp.of(part.worker[b], found, b, first[b]),
-                _Camp.of(part.worker[b], found, b, ~first[b]),
+                _Camp.from_half(part.worker[b], likeness, b, in_first[b]),
+                _Camp.from_half(part.worker[b], likeness, b, ~in_first[b]),
             )
-    return _found(separation, members)
+    return _build_result(separation, members)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """B questions of a block with m answers each.
+    """B questions of a Gram block that have m tested answers each.
 
     Attributes
     ----------
@@ -114,17 +116,19 @@ class _Part:
     worker: Integers
 
 
-def _parts(vote: MeanVote, rng: np.random.Generator, tested: Booleans | None) -> Iterator[_Part]:
-    """Yield the questions with 6 answers or more of those who are `tested` (M,), or of all."""
+def _iterate_parts(
+    vote: MeanVote, rng: np.random.Generator, tested: Booleans | None
+) -> Iterator[_Part]:
+    """Yield the questions with at least 6 answers of the `tested` workers (M,), or of all."""
     start = 0
     for block in vote.blocks:
         size = block.size
-        every = slice(start, start + len(block) * size)
-        start = every.stop
+        block_cells = slice(start, start + len(block) * size)
+        start = block_cells.stop
         if size < FEWEST_ANSWERS:
             continue
-        question = vote.cells.question[every].reshape(-1, size)[:, 0]
-        worker = vote.cells.worker[every].reshape(-1, size)
+        question = vote.cells.question[block_cells].reshape(-1, size)[:, 0]
+        worker = vote.cells.worker[block_cells].reshape(-1, size)
         if tested is None or tested[worker].all():
             chosen = None
             if size > MOST_ANSWERS:
@@ -132,36 +136,37 @@ def _parts(vote: MeanVote, rng: np.random.Generator, tested: Booleans | None) ->
             step = max(1, AT_ONCE // min(size, MOST_ANSWERS) ** 2)
             for begin in range(0, len(block), step):
                 at = slice(begin, min(begin + step, len(block)))
-                who = worker[at] if chosen is None else worker[at][:, chosen]
-                yield _Part(block, at, chosen, question[at], who)
+                workers = worker[at] if chosen is None else worker[at][:, chosen]
+                yield _Part(block, at, chosen, question[at], workers)
             continue
         for b in range(len(block)):
-            mine = np.flatnonzero(tested[worker[b]])
-            if len(mine) > MOST_ANSWERS:
-                mine = np.sort(rng.choice(mine, MOST_ANSWERS, replace=False))
-            if len(mine) >= FEWEST_ANSWERS:
+            chosen_answers = np.flatnonzero(tested[worker[b]])
+            if len(chosen_answers) > MOST_ANSWERS:
+                chosen_answers = np.sort(rng.choice(chosen_answers, MOST_ANSWERS, replace=False))
+            if len(chosen_answers) >= FEWEST_ANSWERS:
                 at = slice(b, b + 1)
-                yield _Part(block, at, mine, question[at], worker[at][:, mine])
+                yield _Part(block, at, chosen_answers, question[at], worker[at][:, chosen_answers])
 
 
 @dataclass(frozen=True)
 class _Camp:
-    """Worker codes of half of the answers to a question, and who is nearest to its mean."""
+    """Workers (codes) of one camp on a question, and the worker nearest to the camp's mean."""
 
     workers: Integers
     nearest: int
 
     @classmethod
-    def of(cls, worker: Integers, found: Likeness, at: int, inside: Booleans) -> _Camp:
-        """Take a half (m,) out of the (m,) workers who answered a question, the `at`-th."""
+    def from_half(cls, worker: Integers, likeness: Likeness, at: int, inside: Booleans) -> _Camp:
+        """Return the camp of the answers `inside` (m,) to the `at`-th question of `found`."""
         workers = worker[inside]
         # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
         # out. Equal texts differ by rounding only.
-        sums = found.sums_within(at, inside).round(9)
+        sums = likeness.sum_within(at, inside).round(9)
         return cls(workers, int(workers[np.argmax(sums)]))
 
 
-def _found(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
+def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
+    """Return the result from separations (Q,) and the two camps of each listed question."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -180,56 +185,58 @@ def _found(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> Quest
     )
 
 
-def _leading_signs(found: Likeness) -> Booleans:
+def _compute_leading_signs(likeness: Likeness) -> Booleans:
     """Return (B, m) signs of the leading eigenvector of the doubly centred Gram matrices.
 
     By power steps, which converge because the matrices have no negative eigenvalues; the ones of
     the unit vectors' lengths are put back on the diagonal for that.
     """
-    start = np.random.default_rng(0).standard_normal(found.shape)
-    return found.after_steps(start, POWER_STEPS) >= 0
+    start = np.random.default_rng(0).standard_normal(likeness.shape)
+    return likeness.run_power_steps(start, POWER_STEPS) >= 0
 
 
-def _settle(found: Likeness, first: Booleans) -> Booleans:
-    """Let every answer join the half it is nearer to, itself left out, until nothing changes."""
-    size = found.shape[1]
-    sums = found.sums
+def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
+    """Return (B, m) halves after every answer joined the half with the higher mean cosine to it."""
+    size = likeness.shape[1]
+    sums = likeness.sums
     for _ in range(MOST_MOVES):
-        to_first = found.times(first.astype(np.float64))
-        count = first.sum(axis=1, keepdims=True) - first
+        to_first = likeness.times(in_first.astype(np.float64))
+        count = in_first.sum(axis=1, keepdims=True) - in_first
         others = size - 1 - count
-        near = np.where(count > 0, to_first / np.maximum(count, 1), -np.inf)
-        far = np.where(others > 0, (sums - to_first) / np.maximum(others, 1), -np.inf)
-        new = np.where(near == far, first, near > far)
-        if np.array_equal(new, first):
+        to_own = np.where(count > 0, to_first / np.maximum(count, 1), -np.inf)
+        to_other = np.where(others > 0, (sums - to_first) / np.maximum(others, 1), -np.inf)
+        moved = np.where(to_own == to_other, in_first, to_own > to_other)
+        if np.array_equal(moved, in_first):
             break
-        first = new
-    return first
+        in_first = moved
+    return in_first
 
 
-def _separation(found: Likeness, first: Booleans) -> Floats:
-    """Return (B,) separations of two halves; 0 where one is too small."""
-    size = found.shape[1]
-    v = first.astype(np.float64)
-    to_first = found.times(v)
-    total, within = found.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
+def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
+    """Return (B,) separation of two halves, (within - across) / (1 - across); 0 if too small."""
+    size = likeness.shape[1]
+    v = in_first.astype(np.float64)
+    to_first = likeness.times(v)
+    total, within = likeness.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
     across = to_first.sum(axis=1) - within
-    rest = total - within - 2 * across
-    a = first.sum(axis=1)
-    b = size - a
-    large = np.minimum(a, b) >= max(SMALLEST, int(np.ceil(SMALLEST_SHARE * size)))
-    a, b = np.where(large, a, 2), np.where(large, b, 2)
-    inside = np.minimum(within / (a * (a - 1)), rest / (b * (b - 1)))
-    between = across / (a * b)
+    second_total = total - within - 2 * across
+    n_first = in_first.sum(axis=1)
+    n_second = size - n_first
+    is_large = np.minimum(n_first, n_second) >= max(SMALLEST, int(np.ceil(SMALLEST_SHARE * size)))
+    n_first, n_second = np.where(is_large, n_first, 2), np.where(is_large, n_second, 2)
+    inside = np.minimum(
+        within / (n_first * (n_first - 1)), second_total / (n_second * (n_second - 1))
+    )
+    between = across / (n_first * n_second)
     gap = 1.0 - between
     # Answers that are all the same differ by rounding only.
     value = np.where(gap > 1e-9, (inside - between) / np.where(gap > 1e-9, gap, 1.0), 0.0)
-    return np.where(large, np.maximum(value, 0.0), 0.0)
+    return np.where(is_large, np.maximum(value, 0.0), 0.0)
 
 
 @dataclass(frozen=True)
 class CampedAnswers:
-    """A question with 6 answers or more.
+    """Separation of a question that at least 6 workers answered, and its camps where listed.
 
     Attributes
     ----------
@@ -244,8 +251,8 @@ class CampedAnswers:
     nearest: tuple[int, int] | None = None
 
 
-def camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict[str, Any]:
-    """Return what a run's summary says: thresholds, and how many questions were tested and listed.
+def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict[str, Any]:
+    """Return the thresholds and counts that a run's summary holds: tested, listed, too few.
 
     `too_few` counts the questions of `asked` with fewer answers than are needed.
     """
@@ -258,6 +265,6 @@ def camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict
     }
 
 
-def known_separation(value: float) -> float:
-    """Return a separation within its range, which rounding may leave."""
+def clip_separation(value: float) -> float:
+    """Return a separation clipped to 0..1; rounding may leave the range."""
     return min(max(value, 0.0), 1.0)

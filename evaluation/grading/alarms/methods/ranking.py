@@ -1,4 +1,4 @@
-"""How much of a ranking hangs on one worker, one start, one set of questions, one grader."""
+"""Checks of the ranking's stability: one worker left out, two starts, bootstrap, another grader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class RankingStatistic:
-    """A number that rings below its threshold.
+    """A statistic of the ranking; its alarm is raised below the threshold.
 
     Attributes
     ----------
@@ -50,16 +50,16 @@ class RankingStatistic:
 
     @property
     def rings(self) -> bool:
-        """Whether the statistic is below the threshold."""
+        """Whether the alarm is raised: the statistic is below the threshold."""
         return self.statistic is not None and self.statistic < self.threshold
 
 
-def leverage(aqer: AQER) -> RankingStatistic:
-    """Return the least Spearman correlation of the others' raw scores when one worker is left out.
+def compute_leverage(aqer: AQER) -> RankingStatistic:
+    """Return the lowest Spearman correlation of the others' raw scores without one worker.
 
     Over supported workers, with the run's own rules from equal weights, or from those that an
-    electorate starts with. In a crowd of more than 60
-    workers those are tried who have three times the mean voting weight, the heaviest 20 of them.
+    electorate starts with. In a crowd of more than 60 workers those are tried who have three times
+    the mean voting weight, the heaviest 20 of them.
     """
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
     m = len(aqer.workers_)
@@ -75,39 +75,40 @@ def leverage(aqer: AQER) -> RankingStatistic:
         if not len(tried):
             return RankingStatistic(None, LEVERAGE, "nobody_outweighs_others")
     least, worker = np.inf, None
-    given = aqer.fitted_.crowd.rules.electorate.start
+    electorate_start = aqer.fitted_.crowd.rules.electorate.start
     step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
     for begin in range(0, len(tried), step):
         left_out = tried[begin : begin + step]
+        # One column for each worker left out: multiplicity 0 for that worker, 1 for the others.
         copies = np.ones((m, len(left_out)))
         copies[left_out, np.arange(len(left_out))] = 0.0
-        start = copies if given is None else copies * given[:, None]
+        start = copies if electorate_start is None else copies * electorate_start[:, None]
         raw = aqer.restarted(start / start.sum(axis=0), copies)
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
             others = ranked.copy()
             others[code] = False
-            found = spearman(aqer.raw_, column, others)
-            if found is not None and found < least:
-                least, worker = found, code
+            correlation = spearman(aqer.raw_, column, others)
+            if correlation is not None and correlation < least:
+                least, worker = correlation, code
     if worker is None:
         return RankingStatistic(None, LEVERAGE, "no_spread")
     return RankingStatistic(float(least), LEVERAGE, worker=worker)
 
 
-def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
-    """Return Spearman's correlation of raw scores started from the one camp and from the other.
+def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
+    """Return Spearman's correlation of raw scores started from camp A and from camp B.
 
     Below .5 the answers alone cannot say who is right.
     """
     start = np.zeros((len(aqer.workers_), len(camps)))
-    for at, camp in enumerate(camps):
-        start[camp, at] = 1.0 / len(camp)
+    for index, camp in enumerate(camps):
+        start[camp, index] = 1.0 / len(camp)
     raw = aqer.restarted(start)
-    found = spearman(raw[:, 0], raw[:, 1])
-    return RankingStatistic(found, OPEN, None if found is not None else "no_spread")
+    correlation = spearman(raw[:, 0], raw[:, 1])
+    return RankingStatistic(correlation, OPEN, None if correlation is not None else "no_spread")
 
 
-def stability(agreement: ArrayLike) -> RankingStatistic:
+def compute_stability(agreement: ArrayLike) -> RankingStatistic:
     """Return the median Spearman correlation of bootstrap draws with the run.
 
     `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
@@ -119,19 +120,21 @@ def stability(agreement: ArrayLike) -> RankingStatistic:
     return RankingStatistic(float(np.median(known)), STABLE)
 
 
-def disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
+def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
     """Return Spearman's correlation of two graders' raw scores (M,) over some workers."""
-    both = among & ~np.isnan(raw) & ~np.isnan(other)
-    if np.count_nonzero(both) < FEWEST_RANKED:
+    is_compared = among & ~np.isnan(raw) & ~np.isnan(other)
+    if np.count_nonzero(is_compared) < FEWEST_RANKED:
         return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")
-    found = spearman(raw, other, both)
-    return RankingStatistic(found, DISAGREEMENT, None if found is not None else "no_spread")
+    correlation = spearman(raw, other, is_compared)
+    return RankingStatistic(
+        correlation, DISAGREEMENT, None if correlation is not None else "no_spread"
+    )
 
 
-def concentration(weights: Floats) -> RankingStatistic:
-    """Return the effective number of voters, 1 / sum of squared weights, as a share of the workers.
+def compute_concentration(weights: Floats) -> RankingStatistic:
+    """Return the effective share of voters, 1 / (M sum of squared weights): above 0, at most 1.
 
-    Above 0, at most 1. `weights` is (M,), NaN where nobody is graded.
+    `weights` is (M,), NaN where no worker is graded.
     """
     if not len(weights) or np.isnan(weights).all():
         return RankingStatistic(None, CONCENTRATION, "no_weights")

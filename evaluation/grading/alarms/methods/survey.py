@@ -1,4 +1,4 @@
-"""Everything that is looked at after a grading, once, over the Gram blocks that it left behind."""
+"""All statistical checks of a fitted run, computed once from its Gram blocks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.grading.alarms.methods import ranking
-from evaluation.grading.alarms.methods.camps import Camps, camps
-from evaluation.grading.alarms.methods.copies import Kinship, kinship
+from evaluation.grading.alarms.methods.camps import Camps, find_camps
+from evaluation.grading.alarms.methods.copies import Kinship, find_copiers
 from evaluation.grading.alarms.methods.model_likeness import (
     ModelLikeness,
-    model_cosines,
-    model_likeness,
+    compute_model_cosines,
+    find_model_likeness,
 )
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.grading.alarms.methods.questions import QuestionCamps, question_camps
+from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
 from evaluation.grading.alarms.methods.ranking import RankingStatistic
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.grams import Vectors
@@ -26,7 +26,7 @@ NO_OTHER_GRADER = "no_other_grader"
 
 
 @dataclass(frozen=True)
-class ModelSpeech:
+class ModelAnswersInSpace:
     """One language model's answers: (R, d) vectors and (R,) question codes, each at most once."""
 
     label: object
@@ -36,7 +36,7 @@ class ModelSpeech:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was looked at; see the modules of the same names.
+    """Results of all checks of one run; the modules of this package describe each of them.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class Survey:
 def survey(
     aqer: AQER,
     other_raw: Floats | None = None,
-    models: Iterable[ModelSpeech] = (),
+    models: Iterable[ModelAnswersInSpace] = (),
     vectors: Vectors | None = None,
     other_reason: str = NO_OTHER_GRADER,
     ranked: AQER | None = None,
     left_out: Booleans | None = None,
 ) -> Survey:
-    """Look at a fitted run.
+    """Run all checks on a fitted run and return their results.
 
     Parameters
     ----------
@@ -89,34 +89,36 @@ def survey(
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_
-    every_pair = Pairs.of(vote, aqer.seed)
-    pairs, tested = every_pair, None
+    all_pairs = Pairs.of(vote, aqer.seed)
+    pairs, tested = all_pairs, None
     if left_out is not None and left_out.any():
         tested = ~left_out
-        pairs = every_pair.only_workers(tested)
-    found = camps(pairs, aqer.seed)
+        pairs = all_pairs.select_workers(tested)
+    crowd_camps = find_camps(pairs, aqer.seed)
     disagreement = RankingStatistic(None, ranking.DISAGREEMENT, other_reason)
     if other_raw is not None:
-        disagreement = ranking.disagreement(aqer.raw_, other_raw, aqer.supported_)
+        disagreement = ranking.compute_disagreement(aqer.raw_, other_raw, aqer.supported_)
     likeness = []
     if vectors is not None:
         for model in models:
-            to_model = model_cosines(vote.cells, vectors, model.questions, model.vectors)
-            likeness.append(model_likeness(model.label, every_pair, vote.cells, to_model))
+            to_model = compute_model_cosines(vote.cells, vectors, model.questions, model.vectors)
+            likeness.append(find_model_likeness(model.label, all_pairs, vote.cells, to_model))
     m = len(aqer.workers_)
     scale = m if aqer.stopping == "relative" else 1
     return Survey(
         pairs=pairs,
-        camps=found,
-        kinship=kinship(pairs),
-        questions=question_camps(vote, aqer.seed, tested),
-        starts=ranking.start_agreement(aqer, found.members) if found.rings else None,
-        leverage=ranking.leverage(aqer),
-        stability=ranking.stability((ranked or aqer).draw_agreement_),
-        concentration=ranking.concentration(aqer.weights_),
+        camps=crowd_camps,
+        kinship=find_copiers(pairs),
+        questions=find_question_camps(vote, aqer.seed, tested),
+        starts=ranking.compute_start_agreement(aqer, crowd_camps.members)
+        if crowd_camps.rings
+        else None,
+        leverage=ranking.compute_leverage(aqer),
+        stability=ranking.compute_stability((ranked or aqer).draw_agreement_),
+        concentration=ranking.compute_concentration(aqer.weights_),
         disagreement=disagreement,
         models=tuple(likeness),
-        heaviest=_heaviest(aqer.weights_),
+        heaviest=_find_heaviest(aqer.weights_),
         unsupported=np.flatnonzero(~aqer.supported_),
         n_workers=m,
         converged=aqer.converged_,
@@ -126,7 +128,8 @@ def survey(
     )
 
 
-def _heaviest(weights: Floats) -> Integers:
+def _find_heaviest(weights: Floats) -> Integers:
+    """Return the fewest workers (codes) with half of the voting weight, heaviest first."""
     order = np.argsort(-np.nan_to_num(weights), kind="stable")
     total = np.cumsum(np.nan_to_num(weights)[order])
     if not len(total) or total[-1] <= 0:

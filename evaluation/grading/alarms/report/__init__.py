@@ -1,19 +1,19 @@
-"""The alarms of a run: what rang, on whom, with which evidence. An alarm rejects nobody.
+"""The alarms of a run: kind, named workers, evidence. An alarm rejects no worker.
 
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
-- `marks`: alarms as marks beside the names of people.
-- `false_rings`: how often each rings in crowds of this size with nothing known to be amiss.
-- `outcomes`: what became of alarms after a remedy, and since the run before.
+- `marks`: alarms as marks beside the names of workers.
+- `false_rings`: rate of false alarms of each kind in honest crowds of this size.
+- `outcomes`: outcome of each alarm after a remedy, and since the run before.
 """
 
-from evaluation.grading.alarms.report.false_rings import FalseRings, false_rings
+from evaluation.grading.alarms.report.false_rings import FalseRings, find_false_rings
 from evaluation.grading.alarms.report.marks import (
     Mark,
     Marks,
-    alarms_and_marks,
     all_marks,
     marks_and_counts,
-    marks_of,
+    read_alarms_and_marks,
+    read_marks,
 )
 from evaluation.grading.alarms.report.outcomes import Became, OutcomesReport, outcomes_report
 from evaluation.grading.alarms.report.report import (
@@ -22,7 +22,7 @@ from evaluation.grading.alarms.report.report import (
     Check,
     alarm_counts,
     alarms_report,
-    all_alarms,
+    iterate_alarms,
 )
 
 __all__ = [
@@ -35,12 +35,12 @@ __all__ = [
     "Marks",
     "OutcomesReport",
     "alarm_counts",
-    "alarms_and_marks",
     "alarms_report",
-    "all_alarms",
     "all_marks",
-    "false_rings",
+    "find_false_rings",
+    "iterate_alarms",
     "marks_and_counts",
-    "marks_of",
     "outcomes_report",
+    "read_alarms_and_marks",
+    "read_marks",
 ]

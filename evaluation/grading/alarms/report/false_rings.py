@@ -1,4 +1,4 @@
-"""How often alarms rang in real crowds of about this size in which nothing is known to be amiss.
+"""Measured rates of alarms in real crowds of about this size without a known problem.
 
 The numbers are those of `manage.py reproduce false-rings`, stored with the project, and stand in
 platform/docs/alarms.md as well, which a test compares.
@@ -17,9 +17,9 @@ from evaluation.grading.alarms.messages import (
     CROWDS,
     ONE_GROUP,
     SEVERITIES,
-    of_case,
-    rate_in_words,
-    title_of,
+    format_case_rates,
+    format_rate,
+    get_title,
 )
 
 FILE = Path(evaluation.__file__).parent / "evidence" / "studies" / "false_rings.csv"
@@ -33,7 +33,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Rate:
-    """How often an alarm rang in random groups of one crowd.
+    """Rate of one alarm in random groups of one crowd, with Wilson's 95% interval.
 
     Attributes
     ----------
@@ -51,23 +51,23 @@ class Rate:
 
     @property
     def name(self) -> str:
-        """Whose groups these are."""
+        """Name of the crowd that the groups were drawn from."""
         return CROWDS[self.crowd]
 
     @property
     def said(self) -> str:
-        """The rate in words."""
-        return rate_in_words(self.looked, self.rang, self.share, self.low, self.high)
+        """The rate as text, such as "38.4% (34.7 to 42.2) of 643"."""
+        return format_rate(self.looked, self.rang, self.share, self.low, self.high)
 
     @property
     def is_high(self) -> bool:
-        """Whether it rings often, as far as the interval can say."""
+        """Whether the rate is above 5% even at the lower end of its interval."""
         return self.low is not None and self.low > OFTEN
 
 
 @dataclass(frozen=True)
 class CaseRates:
-    """How often one alarm rang, crowd by crowd."""
+    """Rates of one alarm, one for each crowd."""
 
     case: str
     severity: str
@@ -75,23 +75,23 @@ class CaseRates:
 
     @property
     def title(self) -> str:
-        """What it is."""
-        return title_of(self.case)
+        """Title of the alarm."""
+        return get_title(self.case)
 
     @property
     def word(self) -> str:
-        """The severity in a word."""
+        """The severity as a word."""
         return SEVERITIES[self.severity]
 
     @property
     def rings_often(self) -> bool:
-        """Whether it rings often in one of the crowds."""
+        """Whether the rate is high in at least one crowd."""
         return any(rate.is_high for rate in self.rates)
 
 
 @dataclass(frozen=True)
 class FalseRings:
-    """The rates of the measured size that is nearest to a crowd.
+    """Rates of the measured group size that is nearest to the size of a crowd.
 
     Attributes
     ----------
@@ -104,39 +104,40 @@ class FalseRings:
 
     @property
     def often(self) -> list[CaseRates]:
-        """The alarms that ring often in groups of this size; not the notices."""
+        """The alarms (no notices) with a high rate in groups of this size."""
         return [case for case in self.cases if case.severity == "alarm" and case.rings_often]
 
     @property
     def crowds(self) -> list[str]:
-        """Whose groups were drawn, as columns."""
+        """Names of the crowds, one for each column of rates."""
         return [rate.name for rate in self.cases[0].rates]
 
     def of(self, case: str) -> str:
-        """Return what is known of one alarm, in sentences; "" of one that was not measured."""
-        found = next((one for one in self.cases if one.case == case), None)
-        if found is None:
+        """Return the rates of one alarm in sentences; "" for an alarm without measured rates."""
+        case_rates = next((one for one in self.cases if one.case == case), None)
+        if case_rates is None:
             return ""
-        told = [(rate.name, rate.said) for rate in found.rates]
-        return of_case(self.size, told, often=found.rings_often)
+        rates = [(rate.name, rate.said) for rate in case_rates.rates]
+        return format_case_rates(self.size, rates, often=case_rates.rings_often)
 
 
-def false_rings(n_workers: int) -> FalseRings | None:
-    """Return the rates for a crowd of so many workers; None below 3, where nobody is ranked.
+def find_false_rings(n_workers: int) -> FalseRings | None:
+    """Return the rates for a crowd of so many workers; None below 3, where no worker is ranked.
 
     The nearest size is that of the least ratio: 14 are compared with 10, 15 with 20.
     """
     if n_workers < FEWEST:
         return None
-    sizes = _measured()
+    # Ratios, not differences: 10 and 20 workers differ more than 100 and 110.
+    sizes = _read_rates()
     size = min(sizes, key=lambda one: (max(one, n_workers) / min(one, n_workers), one))
     return FalseRings(size, n_workers, sizes[size])
 
 
 @cache
-def _measured() -> Mapping[int, tuple[CaseRates, ...]]:
-    """Return the rates by size; a whole crowd, which can be taken only once, is none."""
-    found: dict[int, dict[tuple[str, str], list[Rate]]] = {}
+def _read_rates() -> Mapping[int, tuple[CaseRates, ...]]:
+    """Return the rates by group size, read from the CSV file; whole crowds are left out."""
+    rates_by_size: dict[int, dict[tuple[str, str], list[Rate]]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if int(row["resamples"]) == ONE_GROUP or row["alarm"] == ANY:
@@ -148,9 +149,9 @@ def _measured() -> Mapping[int, tuple[CaseRates, ...]]:
                 int(row["rang"]),
                 *(float(row[name]) if row[name] else None for name in ("share", "low", "high")),
             )
-            cases = found.setdefault(int(row["workers"]), {})
+            cases = rates_by_size.setdefault(int(row["workers"]), {})
             cases.setdefault((row["alarm"], row["severity"]), []).append(rate)
     return {
         size: tuple(CaseRates(*case, tuple(rates)) for case, rates in cases.items())
-        for size, cases in found.items()
+        for size, cases in rates_by_size.items()
     }

@@ -1,4 +1,4 @@
-"""Alarms as marks beside a name, wherever a worker stands."""
+"""Marks beside a worker's name: the alarms and notices that name the worker."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from evaluation.grading.alarms.messages import IN_PART, SEVERITIES, brief, case_
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
-    counts_of,
-    entry_of,
-    named_by,
-    report_of,
-    with_numbers,
+    annotate_numbers,
+    build_entry,
+    build_report,
+    count_by_severity,
+    read_names,
 )
 from evaluation.grading.summary import summary_of
 from evaluation.models import Alarm, Run
@@ -36,7 +36,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Mark:
-    """An alarm that names a worker.
+    """An open alarm or notice that names a worker, as shown beside the worker's name.
 
     Attributes
     ----------
@@ -49,60 +49,64 @@ class Mark:
 
     @property
     def words(self) -> str:
-        """What the alarm says of the worker, in a few words."""
+        """Statement about the worker, in a few words."""
         return brief(self.case)
 
     @property
     def word(self) -> str:
-        """The severity in a word."""
+        """The severity as a word."""
         return SEVERITIES.get(self.severity, self.severity)
 
     @property
     def rings(self) -> bool:
-        """Whether it is an alarm, and not only a notice."""
+        """Whether the mark is an alarm and not only a notice."""
         return self.severity == Alarm.Severity.ALARM
 
 
 Marks = dict[UUID, tuple[Mark, ...]]
 
 
-def marks_of(run: Run, workers: Iterable[UUID]) -> Marks:
-    """Return the marks of those of these workers that an alarm names, by one query."""
-    return _marks(_values(_named(run).filter(workers__public_id__in=list(workers))))
+def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
+    """Return the marks of these workers, without those that no alarm names; one query."""
+    return _build_marks(
+        _read_mark_rows(_filter_naming(run).filter(workers__public_id__in=list(workers)))
+    )
 
 
-def alarms_and_marks(
+def read_alarms_and_marks(
     run: Run, question: UUID, workers: Iterable[UUID]
 ) -> tuple[AlarmsReport, Marks]:
     """Return the alarms that name a question, and the `marks_of` these workers, by two queries."""
     rows = Alarm.objects.filter(run=run)
-    about = rows.filter(questions__public_id=question)
-    is_about = Exists(about.filter(pk=OuterRef("pk")))
+    naming_question = rows.filter(questions__public_id=question)
+    is_about = Exists(naming_question.filter(pk=OuterRef("pk")))
     entries, places = {}, set()
-    for alarm in with_numbers(rows.defer("evidence")).annotate(is_about=is_about).order_by("place"):
-        entries[alarm.place] = entry_of(alarm, alarm.n_workers, alarm.n_questions)
+    for alarm in (
+        annotate_numbers(rows.defer("evidence")).annotate(is_about=is_about).order_by("place")
+    ):
+        entries[alarm.place] = build_entry(alarm, alarm.n_workers, alarm.n_questions)
         if alarm.is_about:
             places.add(alarm.place)
     through = Alarm.workers.through.objects
     marked = through.filter(alarm__run=run, worker__public_id__in=[NOBODY, *workers])
-    named = named_by(about, marked=marked)
-    marks = _marks(
+    names = read_names(naming_question, marked=marked)
+    marks = _build_marks(
         (place, entry.kind, entry.severity, worker.id)
         for place, entry in entries.items()
-        if _tells(entry)
-        for worker in named.get(("mark", place), ())
+        if _is_marking(entry)
+        for worker in names.get(("mark", place), ())
     )
-    return report_of(run, [entries[place] for place in sorted(places)], named), marks
+    return build_report(run, [entries[place] for place in sorted(places)], names), marks
 
 
 def all_marks(run: Run) -> Marks:
-    """Return the marks of every worker that an alarm names, the worst alarm first; one query."""
-    return _marks(_values(_named(run)))
+    """Return the marks of every worker that an alarm names, most severe alarm first; one query."""
+    return _build_marks(_read_mark_rows(_filter_naming(run)))
 
 
 @dataclass(frozen=True)
 class NamingAlarm:
-    """An open alarm or notice that names a worker, by its key, with its kind and evidence."""
+    """An open alarm or notice that names a worker: primary key, kind and evidence."""
 
     pk: int
     kind: str
@@ -110,22 +114,22 @@ class NamingAlarm:
 
 
 def marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
-    """Return `all_marks` of a run, and the alarms that name a worker by place; one query."""
+    """Return `all_marks` of a run, and the alarms that name one worker, by place; one query."""
     # Evidence is long: it is read once an alarm, with the row of the worker.
     own = Case(When(workers=worker, then="evidence"))
     columns = ("place", "kind", "severity", "workers__public_id")
     rows = list(
-        _named(run)
+        _filter_naming(run)
         .annotate(own=own)
         .order_by("place", "workers__pk")
         .values_list(*columns, "pk", "own")
     )
-    naming = [
+    naming_alarms = [
         NamingAlarm(pk, kind, evidence)
         for _, kind, _, who, pk, evidence in rows
         if who == worker.public_id
     ]
-    return _marks(row[:4] for row in rows), naming
+    return _build_marks(row[:4] for row in rows), naming_alarms
 
 
 def marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
@@ -144,40 +148,43 @@ def marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
         alarms[place] = ((severity, state, answered), 1)
         if severity in TOLD and worker is not None and not is_settled:
             named.append((place, kind, severity, worker))
-    looked = summary_of(run).alarm_checks is not None
-    return _marks(named), counts_of(alarms.values()) if looked else None
+    has_checks = summary_of(run).alarm_checks is not None
+    return _build_marks(named), count_by_severity(alarms.values()) if has_checks else None
 
 
 def marks_in(report: AlarmsReport) -> Marks:
     """Return `all_marks` from a report that lists every alarm with all of its workers."""
-    return _marks(
+    return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
         for alarm in sorted(report.alarms, key=attrgetter("place"))
-        if _tells(alarm)
+        if _is_marking(alarm)
         for worker in alarm.workers
     )
 
 
-def _tells(alarm: AlarmEntry) -> bool:
-    """Return whether an alarm is an alarm or a notice that nothing settled."""
+def _is_marking(alarm: AlarmEntry) -> bool:
+    """Return whether an entry makes marks: an open or unanswered alarm or notice."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
     return alarm.severity in TOLD and not is_settled
 
 
-def _named(run: Run) -> QuerySet[Alarm]:
-    named = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
-    return named.exclude(SETTLED)
+def _filter_naming(run: Run) -> QuerySet[Alarm]:
+    """Return the open alarms and notices of a run that name workers."""
+    alarms = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
+    return alarms.exclude(SETTLED)
 
 
-def _values(rows: QuerySet[Alarm]) -> QuerySet[Alarm, Any]:
+def _read_mark_rows(rows: QuerySet[Alarm]) -> QuerySet[Alarm, Any]:
+    """Return place, kind, severity and worker's public id, a row for each worker an alarm names."""
     columns = ("place", "kind", "severity", "workers__public_id")
     return rows.order_by("place", "workers__pk").values_list(*columns)
 
 
-def _marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
-    found: Marks = {}
+def _build_marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
+    """Return the marks by worker from rows of place, kind, severity and worker."""
+    marks: Marks = {}
     for place, kind, severity, worker in rows:
         case = case_of(kind, severity, has_workers=True)
         if case in OF_PEOPLE:
-            found[worker] = (*found.get(worker, ()), Mark(place, case, severity))
-    return found
+            marks[worker] = (*marks.get(worker, ()), Mark(place, case, severity))
+    return marks

@@ -1,4 +1,4 @@
-"""What became of the alarms: after the remedies of a run, and of the run that it was made from."""
+"""Outcomes of alarms: after the remedies of a run, and since the run it was made from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from annotations.models import Worker
-from evaluation.grading.alarms.messages import case_of, title_of
+from evaluation.grading.alarms.messages import case_of, get_title
 from evaluation.grading.alarms.report.report import NAMED, Named
 from evaluation.grading.alarms.run.detection import ANSWERS
 from evaluation.grading.summary import AqerSummary, GoneAlarm, Looked, summary_of
@@ -30,7 +30,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Became:
-    """An alarm and what became of it.
+    """An alarm and its outcome.
 
     Attributes
     ----------
@@ -57,41 +57,41 @@ class Became:
 
     @property
     def title(self) -> str:
-        """What it is."""
-        return title_of(self.case)
+        """Title of the alarm."""
+        return get_title(self.case)
 
     @property
     def asks_experts(self) -> bool:
-        """Whether a sample of answers that experts grade would settle it."""
+        """Whether grades of experts for a sample of answers would settle the alarm."""
         return self.outcome.code in ("outcome.by_words", "outcome.by_words_unsure")
 
     @property
     def more(self) -> int:
-        """How many are not named here."""
+        """Number of named workers beyond the first few."""
         return self.n_workers - len(self.workers)
 
 
 @dataclass(frozen=True)
 class OutcomesReport:
-    """What became of each alarm; `made_from` is the run before, None if there is none to show."""
+    """Outcomes of all alarms; `made_from` is the earlier run, None if there is none."""
 
     rows: list[Became]
     made_from: UUID | None
 
     @property
     def n_settled(self) -> int:
-        """How many speak against the grades no longer."""
+        """Number of alarms that are settled."""
         return sum(row.is_settled for row in self.rows)
 
     @property
     def n_left(self) -> int:
-        """How many are still there, or new."""
+        """Number of alarms that are still open, or new."""
         return len(self.rows) - self.n_settled
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """An alarm as a row has it, with the keys of its workers."""
+class _AlarmIdentity:
+    """An alarm reduced to what identifies it in another run."""
 
     kind: str
     severity: str
@@ -99,12 +99,15 @@ class _Seen:
     model: Any
 
     @classmethod
-    def of(cls, kind: str, severity: str, workers: Iterable[UUID], message: Any) -> _Seen:
+    def from_alarm(
+        cls, kind: str, severity: str, workers: Iterable[UUID], message: Any
+    ) -> _AlarmIdentity:
+        """Return the identity of an alarm; `message` holds the model of a `model_like` alarm."""
         values = Message.of(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
-    def is_same(self, other: _Seen) -> bool:
-        """Whether two alarms tell the same, as `evaluation.grading.run.outcomes.is_same` has it."""
+    def is_same(self, other: _AlarmIdentity) -> bool:
+        """Return whether two runs raise the same alarm; as `run.outcomes.is_same` decides."""
         mine = (self.kind, self.severity, self.model, bool(self.workers))
         if mine != (other.kind, other.severity, other.model, bool(other.workers)):
             return False
@@ -115,13 +118,13 @@ class _Seen:
 
 
 def outcomes_report(run: Run) -> OutcomesReport | None:
-    """Return what became of the alarms, None where there were none.
+    """Return the outcomes of the alarms of a run; None without a remedy, an earlier run or alarms.
 
     By at most six queries; where a run by words answers that two ways to compare texts rank
     otherwise, by some more, for what experts say of both runs.
     """
     summary = summary_of(run)
-    done = summary.remedies
+    remedies = summary.remedies
     before = run.made_from
     if before is not None and (
         before.kind != GRADING
@@ -129,19 +132,22 @@ def outcomes_report(run: Run) -> OutcomesReport | None:
         or before.version_id != run.version_id
     ):
         before = None
-    if done is None and before is None:
+    if remedies is None and before is None:
         return None
-    here, there = _rows(run), [] if before is None else _rows(before)
-    gone = () if done is None else done.gone
-    names = _names([UUID(worker) for alarm in gone for worker in alarm.workers])
-    told = list(_told(here, gone, there, summary, names))
+    here, there = _read_alarms(run), [] if before is None else _read_alarms(before)
+    gone = () if remedies is None else remedies.gone
+    names = _read_worker_names([UUID(worker) for alarm in gone for worker in alarm.workers])
+    outcomes = list(_iterate_outcomes(here, gone, there, summary, names))
     if before is not None:
-        told = [_by_experts(one, run, before) if one.asks_experts else one for one in told]
+        outcomes = [
+            _add_expert_judgement(one, run, before) if one.asks_experts else one for one in outcomes
+        ]
     made_from = None if before is None else before.public_id
-    return OutcomesReport(told, made_from) if told else None
+    return OutcomesReport(outcomes, made_from) if outcomes else None
 
 
-def _rows(run: Run) -> list[tuple[Alarm, _Seen, dict[UUID, str]]]:
+def _read_alarms(run: Run) -> list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]]:
+    """Return a run's alarms and notices by place, each with its identity and workers' names."""
     newest = AlarmReview.objects.filter(alarm=OuterRef("pk")).order_by("-pk")
     alarms = (
         Alarm.objects.filter(run=run, severity__in=TOLD)
@@ -158,39 +164,46 @@ def _rows(run: Run) -> list[tuple[Alarm, _Seen, dict[UUID, str]]]:
     ):
         named.setdefault(alarm, {})[worker] = name
     return [
-        (alarm, _Seen.of(alarm.kind, alarm.severity, workers, alarm.message), workers)
+        (
+            alarm,
+            _AlarmIdentity.from_alarm(alarm.kind, alarm.severity, workers, alarm.message),
+            workers,
+        )
         for alarm in alarms
         for workers in [named.get(alarm.pk, {})]
     ]
 
 
-def _names(workers: list[UUID]) -> dict[UUID, str]:
+def _read_worker_names(workers: list[UUID]) -> dict[UUID, str]:
+    """Return the external ids of workers by public id."""
     rows = Worker.objects.filter(public_id__in=workers)
     return dict(rows.values_list("public_id", "external_id"))
 
 
-def _told(
-    here: list[tuple[Alarm, _Seen, dict[UUID, str]]],
+def _iterate_outcomes(
+    here: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     gone: Iterable[GoneAlarm],
-    there: list[tuple[Alarm, _Seen, dict[UUID, str]]],
+    there: list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]],
     summary: AqerSummary,
     names: dict[UUID, str],
 ) -> Iterator[Became]:
-    left = list(there)
+    """Yield outcomes: alarms of this run, alarms ended by remedies, alarms of the run before."""
+    # An alarm of the run before answers to one alarm of this run at most.
+    unmatched = list(there)
 
-    def taken(seen: _Seen) -> dict[str, Any]:
+    def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
         """Return where the run before has the alarm, and what people made of it there."""
-        for row in left:
+        for row in unmatched:
             if row[1].is_same(seen):
-                left.remove(row)
-                return _said(row[0])
+                unmatched.remove(row)
+                return _read_review(row[0])
         return {}
 
     for alarm, seen, workers in here:
-        known = taken(seen)
+        known = take_matching(seen)
         outcome = alarm.outcome or (known and {"code": "outcome.still", "values": {}})
         if outcome:
-            yield _became(
+            yield _build_outcome(
                 seen,
                 workers,
                 Message.of(outcome),
@@ -200,27 +213,30 @@ def _told(
             )
     for one in gone:
         ids = [UUID(worker) for worker in one.workers]
-        seen = _Seen.of(one.kind, one.severity, ids, one.message)
-        yield _became(
+        seen = _AlarmIdentity.from_alarm(one.kind, one.severity, ids, one.message)
+        yield _build_outcome(
             seen,
             {worker: names[worker] for worker in ids if worker in names},
             Message.of(one.outcome),
-            **taken(seen),
+            **take_matching(seen),
         )
-    for alarm, seen, workers in left:
-        outcome = _with_settings(seen, summary.alarm_checks or (), alarm.statistic)
+    for alarm, seen, workers in unmatched:
+        outcome = _explain_absence(seen, summary.alarm_checks or (), alarm.statistic)
         settled = outcome.code in ANSWERS or outcome.code == "outcome.settings"
-        yield _became(seen, workers, outcome, is_settled=settled, **_said(alarm))
+        yield _build_outcome(seen, workers, outcome, is_settled=settled, **_read_review(alarm))
 
 
-def _said(alarm: Alarm) -> dict[str, Any]:
+def _read_review(alarm: Alarm) -> dict[str, Any]:
+    """Return place, review state and note of an alarm in the run before."""
     said = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": said, "note": note}
 
 
-def _with_settings(seen: _Seen, checks: Iterable[Looked], statistic: float | None) -> Message:
-    """Return what became of an alarm of the run before that this one has no more."""
+def _explain_absence(
+    seen: _AlarmIdentity, checks: Iterable[Looked], statistic: float | None
+) -> Message:
+    """Return the outcome of an alarm of the run before that this run does not have."""
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
@@ -232,36 +248,41 @@ def _with_settings(seen: _Seen, checks: Iterable[Looked], statistic: float | Non
     return Message("outcome.settings", {"workers": len(seen.workers)})
 
 
-def _by_experts(one: Became, run: Run, before: Run) -> Became:
-    """Return what experts who graded answers blindly say of the two ways to compare texts.
+def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
+    """Return the outcome with the experts' judgement of the two ways to compare texts.
 
     Settled where they agree with the scores of this run, and better than with those before.
     """
     audit = audit_of(run)
-    here = check_of(run, audit, judged_answers(run, audit))
-    if not here.answers.n:
-        return one
-    there = check_of(before, audit, judged_answers(before, audit))
-    mine, other = here.answers.value, there.answers.value
-    is_settled = here.confirms and mine is not None and (other is None or mine > other)
+    check = check_of(run, audit, judged_answers(run, audit))
+    if not check.answers.n:
+        return outcome
+    check_before = check_of(before, audit, judged_answers(before, audit))
+    correlation, correlation_before = check.answers.value, check_before.answers.value
+    is_settled = (
+        check.confirms
+        and correlation is not None
+        and (correlation_before is None or correlation > correlation_before)
+    )
     values = {
-        **one.outcome.values,
-        "count": here.answers.n,
-        "correlation": mine,
-        "before": other,
+        **outcome.outcome.values,
+        "count": check.answers.n,
+        "correlation": correlation,
+        "before": correlation_before,
         "fewest": FEWEST_JUDGED,
     }
     code = BY_EXPERTS if is_settled else "outcome.by_words_unsure"
-    return replace(one, outcome=Message(code, values), is_settled=is_settled)
+    return replace(outcome, outcome=Message(code, values), is_settled=is_settled)
 
 
-def _became(
-    seen: _Seen,
+def _build_outcome(
+    seen: _AlarmIdentity,
     workers: dict[UUID, str],
     outcome: Message,
     is_settled: bool = True,
     **more: Any,
 ) -> Became:
-    first = tuple(Named(*one) for one in list(workers.items())[:NAMED])
+    """Return the row of an alarm and its outcome, with the first few names."""
+    first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
     case = case_of(seen.kind, seen.severity, bool(seen.workers))
-    return Became(case, seen.severity, first, len(workers), outcome, is_settled, **more)
+    return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

@@ -1,4 +1,4 @@
-"""Which alarms rang in a run, worst first, and what was looked at without ringing."""
+"""The alarms of a run, most severe first, and the checks that raised none."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
     case_of,
+    format_needs,
+    get_title,
     measured,
-    needs,
-    title_of,
     unchecked,
 )
 from evaluation.grading.alarms.methods.ranking import STABLE
-from evaluation.grading.methods.check_results import Result, check_result, needed
+from evaluation.grading.methods.check_results import Result, classify_check, find_needed
 from evaluation.grading.summary import Looked, summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.about import RunAbout, about
@@ -36,7 +36,7 @@ NAMED = 6
 
 @dataclass(frozen=True)
 class Named:
-    """Somebody or something that an alarm is about."""
+    """A worker or question that an alarm names: public id and external id."""
 
     id: UUID
     name: str
@@ -44,7 +44,7 @@ class Named:
 
 @dataclass(frozen=True)
 class AlarmEntry:
-    """An alarm in a list.
+    """An alarm of a run as a row of a list.
 
     Attributes
     ----------
@@ -75,38 +75,38 @@ class AlarmEntry:
 
     @property
     def title(self) -> str:
-        """What it is."""
-        return title_of(self.case)
+        """Title of the alarm."""
+        return get_title(self.case)
 
     @property
     def word(self) -> str:
-        """The severity in a word."""
+        """The severity as a word."""
         return SEVERITIES.get(self.severity, self.severity)
 
     @property
     def measured(self) -> str:
-        """The statistic against its threshold, in words."""
+        """The statistic against its threshold, as a sentence; "" without a statistic."""
         return measured(self.case, self.statistic, self.threshold)
 
     @property
     def state_word(self) -> str:
-        """What people made of it, in a word; "" while it is open."""
+        """The reviewed state as a word; "" while the alarm is open."""
         return "" if self.state == Alarm.State.OPEN else Alarm.State(self.state).label
 
     @property
     def more_workers(self) -> int:
-        """How many workers are not named here."""
+        """Number of named workers beyond those in `workers`."""
         return self.n_workers - len(self.workers)
 
     @property
     def more_questions(self) -> int:
-        """How many questions are not named here."""
+        """Number of named questions beyond those in `questions`."""
         return self.n_questions - len(self.questions)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A statistic that was looked at; None with a reason where it is undefined.
+    """A check of a run: its statistic, None with a reason where it is undefined.
 
     `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
     """
@@ -122,37 +122,37 @@ class Check:
 
     @property
     def result(self) -> Result:
-        """Good, problem, not enough data or not applicable."""
-        return check_result(self.statistic, self.rings, self.reason)
+        """Result code: good, problem, not_enough_data or not_applicable."""
+        return classify_check(self.statistic, self.rings, self.reason)
 
     @property
     def result_word(self) -> str:
-        """The result in words."""
+        """The result as words."""
         return RESULTS[self.result]
 
     @property
     def needed(self) -> int | None:
         """The least number that the check needs; None where it ran, or no number helps."""
-        return needed(self.name, self.reason) if self.statistic is None else None
+        return find_needed(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
-        """How much data the check needs, in words; "" without a number."""
-        return needs(self.name, self.reason) if self.statistic is None else ""
+        """The least data that the check needs, as text; "" where it ran, or no number helps."""
+        return format_needs(self.name, self.reason) if self.statistic is None else ""
 
     @property
     def title(self) -> str:
-        """What it looks for."""
-        return title_of(self.name)
+        """Title of the alarm that the check raises."""
+        return get_title(self.name)
 
     @property
     def measured(self) -> str:
-        """The statistic against its threshold, in words."""
+        """The statistic against its threshold, as a sentence; "" without a statistic."""
         return measured(self.name, self.statistic, self.threshold)
 
     @property
     def why(self) -> str:
-        """Why it is undefined; "" if it is not."""
+        """Reason why the statistic is undefined, as text; "" where it is defined."""
         return why_not_checked(self.reason)
 
 
@@ -174,18 +174,20 @@ class AlarmsReport:
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """Number of alarms, listed or not."""
         return sum(self.counts.values())
 
     @property
     def open_counts(self) -> dict[str, int] | None:
-        """What `alarm_counts` returns, of a report that lists every alarm."""
+        """Counts as of `alarm_counts`, in a report that lists every alarm; None without checks."""
         if not self.looked:
             return None
-        return counts_of(((one.severity, one.state, one.answered), 1) for one in self.alarms)
+        return count_by_severity(
+            ((one.severity, one.state, one.answered), 1) for one in self.alarms
+        )
 
     def first(self, most: int) -> AlarmsReport:
-        """Return it with the first alarms only, and with few names of each."""
+        """Return the report with its first `most` alarms, and at most 6 workers named for each."""
         alarms = [replace(one, workers=one.workers[:NAMED]) for one in self.alarms[:most]]
         return replace(self, alarms=alarms)
 
@@ -197,28 +199,30 @@ class AlarmsReport:
 
     @property
     def camps_ring(self) -> bool:
-        """Whether the crowd falls into camps, so that an expert should say which is right."""
+        """Whether the alarm of two camps in the crowd is listed."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
 
 def alarm_counts(*runs: Run) -> list[dict[str, int] | None]:
-    """Return how many alarms of each severity each run has, by one query; None if it never looked.
+    """Return the number of alarms of each run by severity, None without checks; one query.
 
-    Those that somebody dismissed with a reason are counted as `dismissed`, those that a remedy of
-    the run answers as `answered`, and nowhere else.
+    Alarms dismissed by a reviewer are counted as `dismissed`, those that a remedy of the run
+    answers as `answered`, and nowhere else.
     """
-    looked = [run for run in runs if summary_of(run).alarm_checks is not None]
+    checked_runs = [run for run in runs if summary_of(run).alarm_checks is not None]
     columns = ("severity", "state", "answered", "run_id")
-    rows = Alarm.objects.filter(run__in=looked).order_by().values(*columns)
-    found = list(rows.annotate(n=Count("pk")).values_list(*columns, "n"))
+    rows = Alarm.objects.filter(run__in=checked_runs).order_by().values(*columns)
+    rows_of_counts = list(rows.annotate(n=Count("pk")).values_list(*columns, "n"))
     return [
-        counts_of((row[:3], row[4]) for row in found if row[3] == run.pk) if run in looked else None
+        count_by_severity((row[:3], row[4]) for row in rows_of_counts if row[3] == run.pk)
+        if run in checked_runs
+        else None
         for run in runs
     ]
 
 
-def counts_of(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> dict[str, int]:
-    """Return the counts of `alarm_counts` from severity, state, whether answered, and number."""
+def count_by_severity(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> dict[str, int]:
+    """Return counts as `alarm_counts` from ((severity, state, answered), number) of alarms."""
     counts: dict[str, int] = {}
     for (severity, state, answered), n in alarms:
         name = severity
@@ -247,34 +251,36 @@ def alarms_report(
         rows = rows.filter(workers__public_id=worker)
     if question is not None:
         rows = rows.filter(questions__public_id=question)
-    return report_of(run, _entries(rows), named_by(rows, names), most, skip)
+    return build_report(run, _iterate_entries(rows), read_names(rows, names), most, skip)
 
 
-def report_of(
+def build_report(
     run: Run,
     entries: Iterable[AlarmEntry],
     named: NamedBy,
     most: int | None = MOST,
     skip: int = 0,
 ) -> AlarmsReport:
-    """Return the report of some alarms of a run, with those who are `named_by` them."""
-    looked = summary_of(run).alarm_checks
+    """Return the report of some alarms of a run, with the names from `named_by`."""
+    checks = summary_of(run).alarm_checks
     # What a remedy answers comes last.
-    found = sorted(entries, key=lambda entry: entry.answered)
-    open_names = {name for entry in found if not entry.answered for name in _checks_of(entry)}
-    any_answered = any(entry.answered for entry in found)
+    answered_last = sorted(entries, key=lambda entry: entry.answered)
+    open_names = {
+        name for entry in answered_last if not entry.answered for name in _find_checks(entry)
+    }
+    any_answered = any(entry.answered for entry in answered_last)
     counts: dict[str, int] = {}
-    for entry in found:
+    for entry in answered_last:
         counts[entry.severity] = counts.get(entry.severity, 0) + 1
     listed = [
-        _with_names(
+        _add_names(
             entry, named.get(("worker", entry.place), ()), named.get(("question", entry.place), ())
         )
-        for entry in found[skip:][:most]
+        for entry in answered_last[skip:][:most]
     ]
     return AlarmsReport(
         about=about(run),
-        looked=looked is not None,
+        looked=checks is not None,
         alarms=listed,
         counts=counts,
         checks=[
@@ -282,13 +288,13 @@ def report_of(
                 check,
                 is_answered=check.rings and any_answered and check.name not in open_names,
             )
-            for check in (_check(one, summary_of(run).draw_agreement) for one in looked or ())
+            for check in (_build_check(one, summary_of(run).draw_agreement) for one in checks or ())
         ],
     )
 
 
-def _checks_of(entry: AlarmEntry) -> tuple[str, ...]:
-    """Return the names of the checks that an alarm rings by."""
+def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
+    """Return the names of the checks that raise an alarm."""
     if entry.case == "two_camps":
         return ("two_camps", "agreement_of_starts")
     if entry.kind in ("copies", "clique"):
@@ -296,8 +302,8 @@ def _checks_of(entry: AlarmEntry) -> tuple[str, ...]:
     return (entry.case,)
 
 
-def _check(looked: Looked, agreement: float | None) -> Check:
-    """Return a check as it was made.
+def _build_check(looked: Looked, agreement: float | None) -> Check:
+    """Return a check of a summary, with the stability of older runs filled in.
 
     Runs with remedies once looked for draws of the plain crowd, which has none, and said that how
     steady the ranking is could not be checked; what their own draws say (`agreement`) is known.
@@ -308,28 +314,30 @@ def _check(looked: Looked, agreement: float | None) -> Check:
     return Check(looked.check, statistic, looked.threshold, rings, reason)
 
 
-def all_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
-    """Yield every alarm with the names of all its workers and questions, for a file.
+def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
+    """Yield every alarm with the external ids of all its workers and questions, for a file.
 
-    They stand as the grading told them: questions with camps begin with the one most apart.
+    Ids keep the order of the grading: of questions with camps, the most separated one comes first.
     """
     for alarm in Alarm.objects.filter(run=run).order_by("place"):
-        workers, questions = _ids(alarm, "worker"), _ids(alarm, "question")
-        yield entry_of(alarm, len(workers), len(questions)), workers, questions
+        workers, questions = _read_ids(alarm, "worker"), _read_ids(alarm, "question")
+        yield build_entry(alarm, len(workers), len(questions)), workers, questions
 
 
-def _ids(alarm: Alarm, what: str) -> list[str]:
+def _read_ids(alarm: Alarm, what: str) -> list[str]:
+    """Return the external ids that an alarm names; `what` is "worker" or "question"."""
     # Rows of the table between the two were written in the order in which the alarm names them.
-    named = _through(what).objects.filter(alarm=alarm).order_by("pk")
+    named = _get_through_model(what).objects.filter(alarm=alarm).order_by("pk")
     return list(named.values_list(f"{what}__external_id", flat=True))
 
 
-def _through(what: str) -> Any:
+def _get_through_model(what: str) -> Any:
+    """Return the model between alarms and workers, or between alarms and questions."""
     return (Alarm.workers if what == "worker" else Alarm.questions).through
 
 
-def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
-    """Return an alarm as an entry without names."""
+def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
+    """Return an alarm of the database as an entry without names."""
     return AlarmEntry(
         place=alarm.place,
         kind=alarm.kind,
@@ -346,36 +354,40 @@ def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
     )
 
 
-def _entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
-    for alarm in with_numbers(rows.defer("evidence")).order_by("place"):
-        yield entry_of(alarm, alarm.n_workers, alarm.n_questions)
+def _iterate_entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
+    """Yield the alarms of a query as entries without names, by place."""
+    for alarm in annotate_numbers(rows.defer("evidence")).order_by("place"):
+        yield build_entry(alarm, alarm.n_workers, alarm.n_questions)
 
 
-def with_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
-    """Return alarms, each with `n_workers` and `n_questions`: how many it names."""
+def annotate_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
+    """Return the alarms annotated with `n_workers` and `n_questions`, how many each names."""
     # Each counted by a query of its own inside the one: joined, both would multiply each other.
     return rows.annotate(
-        n_workers=_count(Alarm.workers.through), n_questions=_count(Alarm.questions.through)
+        n_workers=_count_named(Alarm.workers.through),
+        n_questions=_count_named(Alarm.questions.through),
     )
 
 
-def _count(through: Any) -> Coalesce:
+def _count_named(through: Any) -> Coalesce:
+    """Return the subquery that counts an alarm's rows in a table between."""
     return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 
 
 NamedBy = dict[tuple[str, int], tuple[Named, ...]]
 
 
-def named_by(
+def read_names(
     rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
 ) -> NamedBy:
-    """Return the first workers and questions of each alarm, by which they are and its place.
+    """Return the first workers and questions that each alarm names; one query.
 
-    `marked` are rows of alarms and workers, which become "mark"; all by one query.
+    Keys are ("worker" or "question", the alarm's place). `marked` are rows of alarms and workers,
+    which become the key "mark".
     """
-    found: NamedBy = {}
+    names: NamedBy = {}
     first, *others = (
-        _through(what)
+        _get_through_model(what)
         .objects.filter(alarm__in=rows.order_by().values("pk"))
         .annotate(at=Window(RowNumber(), partition_by=F("alarm"), order_by=F("pk").asc()))
         .filter(Q() if most is None else Q(at__lte=most))
@@ -388,11 +400,12 @@ def named_by(
         columns = ("alarm__place", "worker__public_id", "worker__external_id")
         others.append(values.values_list("what", "at", *columns))
     for what, _, place, public_id, name in sorted(first.union(*others, all=True)):
-        found[what, place] = (*found.get((what, place), ()), Named(public_id, name))
-    return found
+        names[what, place] = (*names.get((what, place), ()), Named(public_id, name))
+    return names
 
 
-def _with_names(
+def _add_names(
     entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
 ) -> AlarmEntry:
+    """Return the entry with names."""
     return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

@@ -1,1 +1,1 @@
-"""From a graded crowd to its alarms, on plain records."""
+"""Detection of alarms in a graded crowd, on plain records."""

@@ -1,8 +1,8 @@
-"""Whether the texts of a group prove that they were copied, which vectors alone cannot.
+"""Proof from texts that a group copied; vectors alone cannot give it.
 
 Two texts are the same but for light edits if they share most of their sequences of characters. In
-some crowds everybody's answers are: a group's must be so more often than its answers and those of
-others are.
+some honest crowds most texts are alike, so members of a group must be alike more often than members
+and other workers are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ READ = 400
 
 
 def sequences(text: str) -> frozenset[str]:
-    """Return the sequences of 5 characters of a text, without case and punctuation."""
+    """Return the set of 5-character sequences of a text, without case and punctuation."""
     plain = folded(unicodedata.normalize("NFC", text))
     return frozenset(plain[at : at + SEQUENCE] for at in range(max(1, len(plain) - SEQUENCE + 1)))
 
@@ -38,12 +38,12 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other))
 
 
-def are_copies(
+def is_copied_group(
     group: Group, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
 ) -> bool:
-    """Whether at least half of the answers within a group are the same but for light edits.
+    """Return whether at least half of the answers within a group are the same but for light edits.
 
-    And by .4 of the pairs more than those of members and others to the same questions.
+    Their share must also exceed, by .4, that of pairs of a member and another worker.
 
     Parameters
     ----------
@@ -51,29 +51,30 @@ def are_copies(
     """
     rng = np.random.default_rng(seed)
     inside = np.isin(worker, group.members)
-    asked = np.unique(question[inside])
+    group_questions = np.unique(question[inside])
     # Rows by question, of the questions that members answered.
-    rows = np.flatnonzero(np.isin(question, asked))
+    rows = np.flatnonzero(np.isin(question, group_questions))
     rows = rows[np.argsort(question[rows], kind="stable")]
     parts = np.split(rows, np.flatnonzero(np.diff(question[rows])) + 1)
     within, across = [], []
     for at in rng.permutation(len(parts)).tolist():
-        mine, others = parts[at][inside[parts[at]]], parts[at][~inside[parts[at]]]
-        if len(mine) < 2:
+        own_rows, other_rows = parts[at][inside[parts[at]]], parts[at][~inside[parts[at]]]
+        if len(own_rows) < 2:
             continue
-        a, b = rng.choice(mine, 2, replace=False)
+        a, b = rng.choice(own_rows, 2, replace=False)
         within.append((int(a), int(b)))
-        if len(others):
-            across.append((int(a), int(rng.choice(others))))
+        if len(other_rows):
+            across.append((int(a), int(rng.choice(other_rows))))
         if len(within) >= READ:
             break
     if not within:
         return False
-    usual = _share_of_same(texts, across) if across else 0.0
-    share = _share_of_same(texts, within)
-    return share >= PROVEN and share - usual >= EXCESS
+    share_across = _compute_share_alike(texts, across) if across else 0.0
+    share_within = _compute_share_alike(texts, within)
+    return share_within >= PROVEN and share_within - share_across >= EXCESS
 
 
-def _share_of_same(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
+def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
+    """Return the share of the pairs of rows with texts that are the same but for light edits."""
     same = [likeness(sequences(texts[a]), sequences(texts[b])) >= SAME for a, b in rows]
     return float(np.mean(same))

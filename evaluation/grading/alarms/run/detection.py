@@ -1,7 +1,7 @@
-"""From a grading to its alarms: what the statistics say, what the texts add, in rows and words.
+"""Alarms of a grading: statistical checks, checks of the texts, and their messages.
 
-Alarms never change a grade and never end a grading: a crowd that is too small for a statistic has
-none, with the reason among the checks.
+Alarms never change a grade and never end a grading: where a crowd is too small for a statistic, its
+check is undefined with a reason.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Progress
 from evaluation.grading.alarms.methods import (
     Finding,
-    ModelSpeech,
+    ModelAnswersInSpace,
     QuestionCamps,
     Survey,
     findings,
-    in_order,
+    sort_findings,
     survey,
 )
-from evaluation.grading.alarms.methods.questions import CampedAnswers, known_separation
-from evaluation.grading.alarms.run.copied_texts import are_copies
-from evaluation.grading.alarms.run.identical_answers import identical
-from evaluation.grading.alarms.run.junk import junk_of
+from evaluation.grading.alarms.methods.questions import CampedAnswers, clip_separation
+from evaluation.grading.alarms.run.copied_texts import is_copied_group
+from evaluation.grading.alarms.run.identical_answers import find_identical_texts
+from evaluation.grading.alarms.run.junk import find_junk
 from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, labels_of
 from evaluation.grading.summary import Looked
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
@@ -66,7 +66,7 @@ ANSWERS = frozenset(
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Answers to one question to put side by side.
+    """Answers to one question that a page shows side by side.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Alarm:
-    """What somebody should know before trusting a grading.
+    """An alarm, notice or information of a grading, with the ids it names.
 
     Attributes
     ----------
@@ -109,22 +109,22 @@ class Alarm:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a remedy of this run takes care of it."""
+        """Whether a remedy of this run settles the alarm."""
         return self.outcome is not None and self.outcome.code in ANSWERS
 
     @property
     def state(self) -> str:
-        """What became of it in a word; what people made of it goes before."""
+        """State code: the review if there is one, else "remedied" or "open"."""
         return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns of alarms.csv; message and outcome are still to be said."""
+        """Return the columns of alarms.csv; message and outcome are still `Message` objects."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
 class Alarms:
-    """Everything that was found, alarms before notices before information.
+    """All findings of a grading, alarms before notices before information, and all checks.
 
     Attributes
     ----------
@@ -139,8 +139,8 @@ class Alarms:
     gone: tuple[Alarm, ...] = ()
     camps_now: tuple[Any, ...] = ()
 
-    def checks_as_dicts(self) -> list[dict[str, Any]]:
-        """Return the checks as plain values, ready for JSON."""
+    def convert_checks(self) -> list[dict[str, Any]]:
+        """Return the checks as dictionaries for the summary's JSON."""
         return [
             {**asdict(check), "result": check.result, "needed": check.needed}
             for check in self.checks
@@ -162,13 +162,13 @@ class GradedAnswers:
     rows: Sequence[int] | None = None
 
 
-def crowd_for_alarms(
+def choose_crowd(
     parameters: AqerParameters,
     graded: GradedCrowd,
     answers: GradedAnswers,
     outside: OutsideInformation | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the grading and the answers that alarms are to be looked for in.
+    """Return the fitted run and the answers in which alarms are searched.
 
     Without remedies those of the run. With remedies the plain run: what is wrong with a crowd stays
     wrong where a remedy makes the best of it. Excluded workers are no part of the crowd any more,
@@ -176,11 +176,13 @@ def crowd_for_alarms(
     """
     if graded.plain is None:
         return graded.aqer, answers
-    answers = plainly(answers, outside)
-    out = set(outside.excluded) if outside else set()
-    if not out:
+    answers = restore_plain_vectors(answers, outside)
+    excluded = set(outside.excluded) if outside else set()
+    if not excluded:
         return graded.plain, answers
-    answers = rows_of(answers, np.flatnonzero([worker not in out for worker in answers.workers]))
+    answers = select_rows(
+        answers, np.flatnonzero([worker not in excluded for worker in answers.workers])
+    )
     plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
     aqer = plain.estimator().fit(
         answers.vectors, labels_of(answers.workers), labels_of(answers.questions)
@@ -188,28 +190,30 @@ def crowd_for_alarms(
     return aqer, answers
 
 
-def plainly(answers: GradedAnswers, outside: OutsideInformation | None) -> GradedAnswers:
-    """Return the answers as they were written; without models where these were not kept so."""
+def restore_plain_vectors(
+    answers: GradedAnswers, outside: OutsideInformation | None
+) -> GradedAnswers:
+    """Return the answers with vectors of the texts as written, without models if not kept so."""
     if outside is None or outside.plain_vectors is None:
         return answers
     return replace(answers, vectors=outside.plain_vectors, models=None)
 
 
-def rows_of(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
-    """Return some of the answers, which keep their numbers."""
-    kept = rows.tolist()
+def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
+    """Return the chosen answers; `rows` keeps their numbers for the caller."""
+    row_numbers = rows.tolist()
     return replace(
         answers,
-        texts=[answers.texts[row] for row in kept],
-        workers=[answers.workers[row] for row in kept],
-        questions=[answers.questions[row] for row in kept],
+        texts=[answers.texts[row] for row in row_numbers],
+        workers=[answers.workers[row] for row in row_numbers],
+        questions=[answers.questions[row] for row in row_numbers],
         vectors=answers.vectors[rows],
-        rows=kept,
+        rows=row_numbers,
     )
 
 
-def joined(ids: Iterable[object]) -> str:
-    """Return ids in one cell, parted by semicolons; within an id they get a backslash before."""
+def join_ids(ids: Iterable[object]) -> str:
+    """Return ids as one cell, separated by semicolons; those within an id are escaped."""
     return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
 
 
@@ -221,7 +225,7 @@ def alarms_of(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Look for everything that a requester should know before trusting a grading.
+    """Return the alarms, the checks and the camps on questions of a grading.
 
     Parameters
     ----------
@@ -231,36 +235,46 @@ def alarms_of(
     """
     if progress is not None:
         progress("alarms", 0, 1)
-    place = _Places.of(aqer, answers)
-    other, reason = _other_raw(parameters, aqer, answers)
-    said = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
-    junk = junk_of(answers.texts, place.worker, place.question, len(place.workers), said)
-    spoken = _speech(place, answers.models)
-    seen = survey(aqer, other, spoken, answers.vectors, reason, ranking, junk.workers)
+    codes = _RunCodes.from_answers(aqer, answers)
+    other_raw, reason = _compute_other_raw(parameters, aqer, answers)
+    is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
+    junk = find_junk(answers.texts, codes.worker, codes.question, len(codes.workers), is_dont_know)
+    model_answers = _collect_model_answers(codes, answers.models)
+    survey_result = survey(
+        aqer, other_raw, model_answers, answers.vectors, reason, ranking, junk.workers
+    )
     proven = [
         # Who says again and again that he does not know needs nobody to copy from.
         None
-        if said[np.isin(place.worker, group.members)].mean() >= MOSTLY
-        else are_copies(group, answers.texts, place.worker, place.question, parameters.seed)
-        for group in seen.kinship.groups
+        if is_dont_know[np.isin(codes.worker, group.members)].mean() >= MOSTLY
+        else is_copied_group(group, answers.texts, codes.worker, codes.question, parameters.seed)
+        for group in survey_result.kinship.groups
     ]
-    without = said | junk.workers[place.worker]
-    same = identical(seen, answers.texts, place.worker, place.question, without)
-    found = [*findings(seen, proven), *same.findings, *_dont_know(place, said)]
+    # junk.workers | Answers without content agree with each other for no reason that the text check
+    # is about.
+    left_out = is_dont_know | junk.workers[codes.worker]
+    identical_texts = find_identical_texts(
+        survey_result, answers.texts, codes.worker, codes.question, left_out
+    )
+    unsorted = [
+        *findings(survey_result, proven),
+        *identical_texts.findings,
+        *_find_dont_know(codes, is_dont_know),
+    ]
     if junk.repeated is not None:
-        found.append(junk.repeated)
-    alike = _nearly_identical(seen)
-    told = [_with_counts(finding, alike) for finding in in_order(found)]
-    alarms = tuple(_alarm(place, finding, model_names or {}) for finding in told)
+        unsorted.append(junk.repeated)
+    alike_counts = _count_nearly_identical(survey_result)
+    sorted_findings = [_add_counts(finding, alike_counts) for finding in sort_findings(unsorted)]
+    alarms = tuple(_build_alarm(codes, finding, model_names or {}) for finding in sorted_findings)
     if progress is not None:
         progress("alarms", 1, 1)
-    checks = (*_checks(seen), *same.checks)
-    return Alarms(alarms, checks, _camps(place, seen.questions))
+    checks = (*_build_checks(survey_result), *identical_texts.checks)
+    return Alarms(alarms, checks, _build_question_camps(codes, survey_result.questions))
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Codes of a run and the rows and ids that they stand for."""
+class _RunCodes:
+    """Codes of workers and questions in a run, with the rows and ids they stand for."""
 
     worker: Integers
     question: Integers
@@ -270,42 +284,47 @@ class _Places:
     model_rows: dict[Any, dict[int, int]]
 
     @classmethod
-    def of(cls, aqer: AQER, answers: GradedAnswers) -> _Places:
+    def from_answers(cls, aqer: AQER, answers: GradedAnswers) -> _RunCodes:
+        """Return the codes of the graded answers and of the models' answers with a text."""
         workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
         of_worker = {label: code for code, label in enumerate(workers)}
         of_question = {label: code for code, label in enumerate(questions)}
         worker = np.array([of_worker[label] for label in answers.workers], dtype=np.int64)
         question = np.array([of_question[label] for label in answers.questions], dtype=np.int64)
         model_rows: dict[Any, dict[int, int]] = {}
-        spoken = answers.models
-        for row in range(0 if spoken is None else len(spoken.models)):
-            assert spoken is not None
-            code = of_question.get(spoken.questions[row])
-            if code is not None and spoken.statuses[row] is AnswerStatus.TEXT:
-                model_rows.setdefault(spoken.models[row], {}).setdefault(code, row)
+        models = answers.models
+        for row in range(0 if models is None else len(models.models)):
+            assert models is not None
+            code = of_question.get(models.questions[row])
+            # The first answer of a model to a question counts.
+            if code is not None and models.statuses[row] is AnswerStatus.TEXT:
+                model_rows.setdefault(models.models[row], {}).setdefault(code, row)
         keys = zip(worker.tolist(), question.tolist(), strict=True)
         rows = range(len(worker)) if answers.rows is None else answers.rows
         row_of = dict(zip(keys, rows, strict=True))
         return cls(worker, question, workers, questions, row_of, model_rows)
 
 
-def _speech(place: _Places, models: ModelColumns | None) -> list[ModelSpeech]:
+def _collect_model_answers(
+    codes: _RunCodes, models: ModelColumns | None
+) -> list[ModelAnswersInSpace]:
+    """Return the answers of each model in the vector space of the workers' answers."""
     if models is None:
         return []
     return [
-        ModelSpeech(
+        ModelAnswersInSpace(
             label, models.vectors[list(rows.values())], np.array(list(rows), dtype=np.int64)
         )
-        for label, rows in place.model_rows.items()
+        for label, rows in codes.model_rows.items()
     ]
 
 
-def _other_raw(
+def _compute_other_raw(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
-    """Return raw scores by words alone, workers in the order of the run, or why there are none.
+    """Return (M,) raw scores by word TF-IDF and "", or None and the reason why there are none.
 
-    Those vote who vote in the run, and it starts where that started.
+    The electorate and the start are those of the run.
     """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
@@ -313,7 +332,7 @@ def _other_raw(
         vectors = LexicalEmbedder(OTHER_GRADER).fit_embed(answers.texts)
     except BackendError:
         return None, "no_words"
-    other = replace(
+    grader = replace(
         parameters.without_remedies(),
         similarity="cosine",
         aggregation="mean",
@@ -321,49 +340,50 @@ def _other_raw(
         nli=None,
         bootstrap=0,
     ).estimator()
-    codes = codes_of(np.array(answers.workers, dtype=object))[0]
-    asked = codes_of(np.array(answers.questions, dtype=object))[0]
-    votes = aqer.fitted_.crowd.rules.electorate
-    other.fit(vectors, codes, asked, electorate=replace(votes, cap=None))
-    return other.raw_, ""
+    worker_codes = codes_of(np.array(answers.workers, dtype=object))[0]
+    question_codes = codes_of(np.array(answers.questions, dtype=object))[0]
+    electorate = aqer.fitted_.crowd.rules.electorate
+    grader.fit(vectors, worker_codes, question_codes, electorate=replace(electorate, cap=None))
+    return grader.raw_, ""
 
 
-def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
-    m = len(place.workers)
-    times = np.bincount(place.worker[said], minlength=m)
-    share = times / np.maximum(np.bincount(place.worker, minlength=m), 1)
-    found = np.flatnonzero((share >= DONT_KNOW) & (times >= FEWEST_DONT_KNOW))
-    if not len(found):
+def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans) -> list[Finding]:
+    """Return the finding on workers who often answer "I don't know"; empty without any."""
+    m = len(codes.workers)
+    n_dont_know = np.bincount(codes.worker[is_dont_know], minlength=m)
+    share = n_dont_know / np.maximum(np.bincount(codes.worker, minlength=m), 1)
+    named = np.flatnonzero((share >= DONT_KNOW) & (n_dont_know >= FEWEST_DONT_KNOW))
+    if not len(named):
         return []
-    rows = np.flatnonzero(said & np.isin(place.worker, found))[:SHOWN]
-    exhibits = np.stack([place.worker[rows], np.full(len(rows), -1), place.question[rows]], axis=1)
+    rows = np.flatnonzero(is_dont_know & np.isin(codes.worker, named))[:SHOWN]
+    exhibits = np.stack([codes.worker[rows], np.full(len(rows), -1), codes.question[rows]], axis=1)
     return [
         Finding(
             "dont_know",
             "notice",
             "workers",
-            float(share[found].max()),
+            float(share[named].max()),
             DONT_KNOW,
-            workers=found,
+            workers=named,
             exhibits=exhibits,
         )
     ]
 
 
-def _nearly_identical(seen: Survey) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return of each group's pairs of answers how many are nearly identical, and how many."""
-    pairs, found = seen.pairs, {}
-    for group in seen.kinship.groups:
+def _count_nearly_identical(survey_result: Survey) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return (pairs of answers with cosine >= .9, all pairs) for the members of each group."""
+    pairs, counts = survey_result.pairs, {}
+    for group in survey_result.kinship.groups:
         inside = np.zeros(pairs.n_workers, dtype=bool)
         inside[group.members] = True
-        here = (inside[pairs.left] & inside[pairs.right])[pairs.pair]
-        alike = int((pairs.cosine[here] >= NEARLY).sum())
-        found[tuple(group.members.tolist())] = (alike, int(here.sum()))
-    return found
+        is_inside = (inside[pairs.left] & inside[pairs.right])[pairs.pair]
+        n_alike = int((pairs.cosine[is_inside] >= NEARLY).sum())
+        counts[tuple(group.members.tolist())] = (n_alike, int(is_inside.sum()))
+    return counts
 
 
-def _with_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
-    """Return a finding about a group with numbers that a person can check."""
+def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
+    """Return a finding about a group with its counts of nearly identical answers."""
     counts = alike.get(tuple(finding.workers.tolist()))
     if counts is None or finding.kind not in ("copies", "clique"):
         return finding
@@ -372,15 +392,16 @@ def _with_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, in
     return replace(finding, figures={**finding.figures, **more})
 
 
-def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
+def _build_alarm(codes: _RunCodes, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
+    """Return the alarm of a finding, with ids in place of codes."""
     if finding.kind == "model_like":
-        exhibits = _beside_model(place, finding)
+        exhibits = _pair_with_model(codes, finding)
     else:
         exhibits = [
             SideBySide(
-                place.questions[question],
-                place.row_of[left, question],
-                None if right < 0 else place.row_of[right, question],
+                codes.questions[question],
+                codes.row_of[left, question],
+                None if right < 0 else codes.row_of[right, question],
             )
             for left, right, question in finding.exhibits.tolist()
         ]
@@ -389,15 +410,15 @@ def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> 
         finding.severity,
         finding.statistic,
         finding.threshold,
-        tuple(place.workers[code] for code in finding.workers[:NAMED].tolist()),
-        tuple(place.questions[code] for code in finding.questions[:NAMED].tolist()),
-        _message(finding, model_names),
+        tuple(codes.workers[code] for code in finding.workers[:NAMED].tolist()),
+        tuple(codes.questions[code] for code in finding.questions[:NAMED].tolist()),
+        _build_message(finding, model_names),
         tuple(exhibits),
     )
 
 
-def _message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
-    """Return what an alarm says; it names no worker and no question."""
+def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
+    """Return the message of a finding; it names no worker and no question."""
     values = {
         "workers": len(finding.workers),
         "questions": len(finding.questions),
@@ -410,75 +431,61 @@ def _message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
     return Message(f"{finding.kind}.{finding.case}", values)
 
 
-def _beside_model(place: _Places, finding: Finding) -> list[SideBySide]:
-    rows = place.model_rows[finding.figures["model"]]
-    found = [
-        SideBySide(place.questions[question], place.row_of[worker, question], None, row)
+def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
+    """Return up to 50 pairs of a worker's and the model's answer to the same question."""
+    rows = codes.model_rows[finding.figures["model"]]
+    side_by_side = [
+        SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
         for question, row in rows.items()
         for worker in finding.workers.tolist()
-        if (worker, question) in place.row_of
+        if (worker, question) in codes.row_of
     ]
-    return found[:SHOWN]
+    return side_by_side[:SHOWN]
 
 
-def _camps(place: _Places, found: QuestionCamps) -> dict[Any, CampedAnswers]:
+def _build_question_camps(
+    codes: _RunCodes, question_camps: QuestionCamps
+) -> dict[Any, CampedAnswers]:
+    """Return, by question, its separation and, where it is listed, sizes and nearest answers."""
     camps = {
-        place.questions[code]: CampedAnswers(known_separation(value))
-        for code, value in enumerate(found.separation.tolist())
+        codes.questions[code]: CampedAnswers(clip_separation(value))
+        for code, value in enumerate(question_camps.separation.tolist())
         if not np.isnan(value)
     }
-    for code, (larger, smaller), (one, other) in zip(
-        found.listed.tolist(), found.camps, found.nearest, strict=True
+    for code, (larger, smaller), (nearest_larger, nearest_smaller) in zip(
+        question_camps.listed.tolist(), question_camps.camps, question_camps.nearest, strict=True
     ):
-        question = place.questions[code]
+        question = codes.questions[code]
         camps[question] = replace(
             camps[question],
             sizes=(len(larger), len(smaller)),
-            nearest=(place.row_of[one, code], place.row_of[other, code]),
+            nearest=(codes.row_of[nearest_larger, code], codes.row_of[nearest_smaller, code]),
         )
     return camps
 
 
-def _checks(seen: Survey) -> list[Looked]:
-    found = [
-        Looked(
-            "two_camps",
-            seen.camps.statistic,
-            seen.camps.threshold,
-            seen.camps.rings,
-            seen.camps.reason,
-        ),
+def _build_checks(survey_result: Survey) -> list[Looked]:
+    """Return the checks of a survey, with the agreement of starts where camps are found."""
+    camps, questions = survey_result.camps, survey_result.questions
+    copies, starts = survey_result.kinship, survey_result.starts
+    checks = [
+        Looked("two_camps", camps.statistic, camps.threshold, camps.rings, camps.reason),
         Looked(
             "two_camps_of_questions",
-            seen.questions.statistic,
-            seen.questions.threshold,
-            seen.questions.rings,
-            seen.questions.reason,
+            questions.statistic,
+            questions.threshold,
+            questions.rings,
+            questions.reason,
         ),
-        Looked(
-            "copies",
-            seen.kinship.statistic,
-            seen.kinship.threshold,
-            bool(seen.kinship.groups),
-            seen.kinship.reason,
-        ),
+        Looked("copies", copies.statistic, copies.threshold, bool(copies.groups), copies.reason),
     ]
     for name, check in (
-        ("leverage", seen.leverage),
-        ("grader_disagreement", seen.disagreement),
-        ("concentrated_weight", seen.concentration),
-        ("unstable_ranking", seen.stability),
+        ("leverage", survey_result.leverage),
+        ("grader_disagreement", survey_result.disagreement),
+        ("concentrated_weight", survey_result.concentration),
+        ("unstable_ranking", survey_result.stability),
+        ("agreement_of_starts", starts),
     ):
-        found.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
-    if seen.starts is not None:
-        starts = seen.starts
-        found.append(
-            Looked(
-                "agreement_of_starts",
-                starts.statistic,
-                starts.threshold,
-                starts.rings,
-                starts.reason,
-            )
-        )
-    return found
+        if check is not None:
+            checks.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
+    return checks

@@ -1,4 +1,4 @@
-"""The same texts from two workers, where too few questions are shared for the copy statistic."""
+"""Identical texts of two workers who share too few questions for the copy statistic (kappa)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.grading.alarms.methods import Finding, Survey
-from evaluation.grading.alarms.methods.copies import groups_of
+from evaluation.grading.alarms.methods.copies import find_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.summary import Looked
 from evaluation.methods.cells import Booleans, Floats, Integers
@@ -26,17 +26,17 @@ CHECK = "identical_answers"
 
 
 @dataclass(frozen=True)
-class Identical:
-    """What the check found; nothing where the copy statistic itself could be computed."""
+class IdenticalTexts:
+    """Findings and checks of identical texts; empty where kappa could be computed."""
 
     findings: tuple[Finding, ...] = ()
     checks: tuple[Looked, ...] = ()
 
 
-def identical(
+def find_identical_texts(
     seen: Survey, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
-) -> Identical:
-    """Find workers whose texts are the same, without case, blanks and punctuation.
+) -> IdenticalTexts:
+    """Find groups of workers who gave the same texts, compared without case and punctuation.
 
     Parameters
     ----------
@@ -45,24 +45,26 @@ def identical(
     """
     pairs = seen.pairs
     if seen.kinship.reason is None:
-        return Identical()
-    able = pairs.shared >= FEWEST
-    if not able.any():
-        return Identical((), (Looked(CHECK, None, THRESHOLD, False, "no_pair_shares_3_questions"),))
-    alike = _same_texts(pairs, texts, worker, question, left_out)
-    share = alike / pairs.shared
-    named = able & (alike >= FEWEST) & (share > THRESHOLD)
-    found = []
-    for group in groups_of(pairs, named, share):
+        return IdenticalTexts()
+    is_testable = pairs.shared >= FEWEST
+    if not is_testable.any():
+        return IdenticalTexts(
+            (), (Looked(CHECK, None, THRESHOLD, False, "no_pair_shares_3_questions"),)
+        )
+    n_same = _count_same_texts(pairs, texts, worker, question, left_out)
+    share = n_same / pairs.shared
+    named = is_testable & (n_same >= FEWEST) & (share > THRESHOLD)
+    findings = []
+    for group in find_groups(pairs, named, share):
         inside = np.isin(pairs.left, group.members) & np.isin(pairs.right, group.members)
-        n_alike, n_pairs = int(alike[inside].sum()), int(pairs.shared[inside].sum())
+        n_alike, n_pairs = int(n_same[inside].sum()), int(pairs.shared[inside].sum())
         figures = {
             "n_alike": n_alike,
             "n_pairs": n_pairs,
             "mostly_alike": 2 * n_alike >= n_pairs,
             "mean_cosine": group.mean_cosine,
         }
-        found.append(
+        findings.append(
             Finding(
                 "copies",
                 "alarm",
@@ -74,28 +76,33 @@ def identical(
                 figures=figures,
             )
         )
-    largest = float(share[able].max())
-    return Identical(tuple(found), (Looked(CHECK, largest, THRESHOLD, bool(found)),))
+    largest = float(share[is_testable].max())
+    return IdenticalTexts(tuple(findings), (Looked(CHECK, largest, THRESHOLD, bool(findings)),))
 
 
-def _same_texts(
+def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return (P,) on how many questions two workers gave the same long text."""
-    plain = [folded(text) for text in texts]
+    """Return (P,) the number of questions on which two workers gave the same long text."""
+    folded_texts = [folded(text) for text in texts]
     codes: dict[str, int] = {}
-    code = np.array([codes.setdefault(text, len(codes)) for text in plain], dtype=np.int64)
-    counts = np.array([len(text) >= LONG for text in plain], dtype=bool) & ~left_out
+    text_codes = np.array(
+        [codes.setdefault(text, len(codes)) for text in folded_texts], dtype=np.int64
+    )
+    is_counted = np.array([len(text) >= LONG for text in folded_texts], dtype=bool) & ~left_out
     # A text that most people gave to a question is the usual answer, and no copy.
-    place = question * len(codes) + code
-    _, at, givers = np.unique(place, return_inverse=True, return_counts=True)
+    question_text = question * len(codes) + text_codes
+    _, at, n_givers = np.unique(question_text, return_inverse=True, return_counts=True)
     answers = np.bincount(question, minlength=pairs.n_questions)[question]
-    counts &= givers[at] <= np.maximum(2, USUAL * answers)
+    is_counted &= n_givers[at] <= np.maximum(2, USUAL * answers)
+    # Find the row of each pair's two answers by a sorted key of worker and question.
     key = worker * pairs.n_questions + question
     order = np.argsort(key, kind="stable")
     sides = [
         order[np.searchsorted(key[order], side[pairs.pair] * pairs.n_questions + pairs.question)]
         for side in (pairs.left, pairs.right)
     ]
-    same = (code[sides[0]] == code[sides[1]]) & counts[sides[0]] & counts[sides[1]]
+    same = (
+        (text_codes[sides[0]] == text_codes[sides[1]]) & is_counted[sides[0]] & is_counted[sides[1]]
+    )
     return pairs.sum_by_pair(same.astype(np.float64))

@@ -1,6 +1,6 @@
-"""Answers that say nothing about their question: one text again and again, or "I don't know".
+"""Junk answers, which ignore their question: one text again and again, or "I don't know".
 
-Whoever gives them is reported for that, and is no part of the tests for camps and copies: answers
+Workers who give mostly junk are reported and left out of the tests for camps and copies: answers
 that ignore the question agree with each other for no reason that these tests are about.
 """
 
@@ -30,7 +30,7 @@ SHOWN = 50
 
 @dataclass(frozen=True)
 class Junk:
-    """Who gives junk.
+    """Workers with mostly junk answers, and the finding on repeated answers.
 
     Attributes
     ----------
@@ -42,10 +42,14 @@ class Junk:
     repeated: Finding | None = None
 
 
-def junk_of(
-    texts: Sequence[str], worker: Integers, question: Integers, n_workers: int, said: Booleans
+def find_junk(
+    texts: Sequence[str],
+    worker: Integers,
+    question: Integers,
+    n_workers: int,
+    is_dont_know: Booleans,
 ) -> Junk:
-    """Find workers whose answers are mostly junk.
+    """Return the workers more than half of whose answers are junk, and the finding `repeated`.
 
     Parameters
     ----------
@@ -53,45 +57,46 @@ def junk_of(
     said : (N,) answers that say no more than that the worker does not know.
     """
     plain = [folded(text) for text in texts]
-    counts = ~said & ~_are_shared(plain, worker, question)
+    is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     total = np.bincount(worker, minlength=n_workers)
-    share = np.zeros(n_workers)
-    again = np.zeros(len(texts), dtype=bool)
-    for code in np.flatnonzero(np.bincount(worker[counts], minlength=n_workers)).tolist():
-        rows = np.flatnonzero(counts & (worker == code))
+    repeated_share = np.zeros(n_workers)
+    is_repeated = np.zeros(len(texts), dtype=bool)
+    for code in np.flatnonzero(np.bincount(worker[is_counted], minlength=n_workers)).tolist():
+        rows = np.flatnonzero(is_counted & (worker == code))
         times = Counter(plain[row] for row in rows)
+        # Ordered pairs of equal texts, compared with all ordered pairs below.
         same = sum(n * (n - 1) for n in times.values())
-        found = [row for row in rows.tolist() if times[plain[row]] > 1]
+        repeated_rows = [row for row in rows.tolist() if times[plain[row]] > 1]
         pairs = len(rows) * (len(rows) - 1)
-        if len(found) >= FEWEST_REPEATED and same >= REPEATED * pairs:
-            share[code] = same / pairs
-            again[found] = True
-    junk = np.bincount(worker[again | said], minlength=n_workers)
-    workers = junk > MOSTLY * total
-    named = np.flatnonzero(share)
+        if len(repeated_rows) >= FEWEST_REPEATED and same >= REPEATED * pairs:
+            repeated_share[code] = same / pairs
+            is_repeated[repeated_rows] = True
+    n_junk = np.bincount(worker[is_repeated | is_dont_know], minlength=n_workers)
+    workers = n_junk > MOSTLY * total
+    named = np.flatnonzero(repeated_share)
     if not len(named):
         return Junk(workers)
-    rows = np.flatnonzero(again)[:SHOWN]
+    rows = np.flatnonzero(is_repeated)[:SHOWN]
     exhibits = np.stack([worker[rows], np.full(len(rows), -1), question[rows]], axis=1)
-    found_here = Finding(
+    finding = Finding(
         "repeated",
         "alarm",
         "workers",
-        float(share.max()),
+        float(repeated_share.max()),
         REPEATED,
         workers=named,
         exhibits=exhibits,
     )
-    return Junk(workers, found_here)
+    return Junk(workers, finding)
 
 
-def _are_shared(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return (N,) which texts others gave to the same question too, so that they may answer it."""
-    given = Counter(zip(question.tolist(), plain, strict=True))
+def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
+    """Return (N,) whether enough other workers gave the same text to the same question."""
+    n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
     found = np.zeros(len(plain), dtype=bool)
-    for row, (asked, text) in enumerate(zip(question.tolist(), plain, strict=True)):
-        others = given[asked, text] - 1
+    for row, (code, text) in enumerate(zip(question.tolist(), plain, strict=True)):
+        others = n_givers[code, text] - 1
         is_short = len(text) < SHORT and len(text.split()) < FEW_WORDS
-        found[row] = others and (is_short or others >= SHARED * (answers[asked] - 1))
+        found[row] = others and (is_short or others >= SHARED * (answers[code] - 1))
     return found

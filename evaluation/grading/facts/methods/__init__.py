@@ -1,18 +1,18 @@
-"""What a crowd agrees on, fact by fact, and how each answer stands to it.
+"""Consensus of a crowd on single facts, and verdicts on each answer's facts.
 
-Values are intervals of numbers (a name is a code, which is an interval of one point), so that
-nothing here knows a language. Nearest in the literature: TextTruth (Zhang et al., KDD 2018) and
-atomic self-consistency (Thirukovalluru et al., EMNLP 2024); the rules and limits are the
-project's own, see platform/docs/evidence.md.
+Values are intervals of numbers (a name is a code, an interval of one point), so this package knows
+no language. Nearest in the literature: TextTruth (Zhang et al., KDD 2018) and atomic
+self-consistency (Thirukovalluru et al., EMNLP 2024); the rules and limits are the project's own,
+see platform/docs/evidence.md.
 """
 
-from evaluation.grading.facts.methods.consensus import Consensus, Mentions, State, consensus_of
+from evaluation.grading.facts.methods.consensus import Consensus, Mentions, State, compute_consensus
 from evaluation.grading.facts.methods.verdicts import (
     Agreement,
     Judged,
     Verdict,
-    agreement_of,
-    judge,
+    compute_agreement,
+    judge_answer,
 )
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "Mentions",
     "State",
     "Verdict",
-    "agreement_of",
-    "consensus_of",
-    "judge",
+    "compute_agreement",
+    "compute_consensus",
+    "judge_answer",
 ]

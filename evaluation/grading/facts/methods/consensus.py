@@ -1,4 +1,4 @@
-"""Which values of a slot a crowd agrees on, with and without one of its members."""
+"""The values of a slot that a crowd agrees on, with and without one of its members."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTESTED_BY = 2
 
 
 class State(StrEnum):
-    """How a value stands in its crowd."""
+    """Result of the vote on a value: agreed, contested, open, or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Mentions:
-    """M values that voters state in one slot.
+    """M values that voters state in one slot, as intervals.
 
     Attributes
     ----------
@@ -46,12 +46,13 @@ class Mentions:
     bound: Integers
 
     def __len__(self) -> int:
+        """Return M, the number of values."""
         return len(self.voter)
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """The values of one slot, each standing for all that fit it; best backed first.
+    """The K distinct values of one slot, best backed first; each stands for all that fit it.
 
     Attributes
     ----------
@@ -72,41 +73,41 @@ class Consensus:
     weight: float
     states: tuple[State, ...]
 
-    def overlapping(self, low: float, high: float) -> Integers:
-        """Return which values an interval overlaps."""
+    def find_overlapping(self, low: float, high: float) -> Integers:
+        """Return the indices of the values that an interval overlaps."""
         return np.flatnonzero((self.low <= high) & (self.high >= low))
 
     def fitting(self, low: float, high: float, bound: int) -> Integers:
-        """Return which values an interval may be meant for.
+        """Return the indices of the values that an interval may mean.
 
-        Those that it overlaps, and those on the right side of a bound: 7 fits "at least 5", which
-        does not fit "at least 6".
+        These are the values that it overlaps, and those on the right side of a bound: 7 fits "at
+        least 5", which does not fit "at least 6".
         """
         own_low = -np.inf if bound < 0 else low
         own_high = np.inf if bound > 0 else high
         other = self.bound != bound
         lows = np.where((self.bound < 0) & other, -np.inf, self.low)
         highs = np.where((self.bound > 0) & other, np.inf, self.high)
-        reach = other & (lows <= own_high) & (highs >= own_low)
-        return np.flatnonzero(reach | ((self.low <= high) & (self.high >= low)))
+        is_within_bound = other & (lows <= own_high) & (highs >= own_low)
+        return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
 
     def agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
-        """Return which values are agreed without a voter of that weight, who backs `own`.
+        """Return the indices of the values agreed without a voter, who backs `own` with `weight`.
 
         Without `own` nobody is left out: the voter does not state the slot, or is no voter.
         """
         backed, weights = self.backed.astype(np.float64), self.weighted * self.weight
-        n, total = self.n, self.weight
+        n_voters, total = self.n, self.weight
         if own is not None:
-            n, total = n - 1, total - weight
+            n_voters, total = n_voters - 1, total - weight
             backed[own] -= 1
             weights = weights.copy()
             weights[own] -= weight
-        return np.flatnonzero(is_agreed(backed, weights, n, total))
+        return np.flatnonzero(is_agreed(backed, weights, n_voters, total))
 
 
 def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
-    """Return whether so many of n voters, with so much of the total weight, agree on values.
+    """Return for each value whether enough of n voters, by heads and by weight, back it.
 
     At 3 or more, with a Wilson lower bound of at least .4 of the smaller of the weighted share and
     the share of heads. Where nobody has a weight, heads count alone.
@@ -121,12 +122,12 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
 
 
 def is_contested(backed: int, n: int) -> bool:
-    """Return whether so many of n voters back a value that nobody may call it an error."""
+    """Return whether so many of n voters back a value that it is not called an error."""
     return backed >= max(CONTESTED_BY, CONTESTED * n)
 
 
-def consensus_of(mentions: Mentions, weights: Floats) -> Consensus:
-    """Return the values that voters state in a slot, with who backs them.
+def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
+    """Return the distinct values that voters state in a slot, with their backing.
 
     Two values fit where their intervals overlap. A voter backs a value once for each fitting one
     that was stated; the reader states compatible values of an answer once.
@@ -140,23 +141,24 @@ def consensus_of(mentions: Mentions, weights: Floats) -> Consensus:
     Values in M log M time; those that fit a better backed one are told by it.
     """
     voter, low, high = mentions.voter, mentions.low, mentions.high
-    heads = np.unique(voter)
-    pairs, first, counts = np.unique(
+    voters = np.unique(voter)
+    pairs, first_mention, counts = np.unique(
         np.column_stack([low, high]), axis=0, return_index=True, return_counts=True
     )
     lows, highs = pairs[:, 0], pairs[:, 1]
-    backed = np.minimum(_overlapping(low, high, np.ones(len(low)), lows, highs), len(heads))
-    weight = float(weights[heads].sum())
-    weighted = _overlapping(low, high, weights[voter], lows, highs)
+    # A voter counts once for each fitting value, so the sum may exceed the number of voters.
+    backed = np.minimum(_sum_overlapping(low, high, np.ones(len(low)), lows, highs), len(voters))
+    weight = float(weights[voters].sum())
+    weighted = _sum_overlapping(low, high, weights[voter], lows, highs)
     # The best backed first; of these the most frequent, then the earliest.
-    order = np.lexsort([first, -counts, -backed])
-    order = order[_apart(lows, highs, order)]
-    n = len(heads)
+    order = np.lexsort([first_mention, -counts, -backed])
+    order = order[_find_non_overlapping(lows, highs, order)]
+    n = len(voters)
     # +1 and -1 of most who state it.
-    lean = _overlapping(low, high, mentions.bound.astype(np.float64), lows, highs)[order]
-    bound = np.where(2 * np.abs(lean) > backed[order], np.sign(lean), 0).astype(np.int64)
-    found = Consensus(
-        shown=first[order],
+    net_bound = _sum_overlapping(low, high, mentions.bound.astype(np.float64), lows, highs)[order]
+    bound = np.where(2 * np.abs(net_bound) > backed[order], np.sign(net_bound), 0).astype(np.int64)
+    consensus = Consensus(
+        shown=first_mention[order],
         low=lows[order],
         high=highs[order],
         backed=backed[order].astype(np.int64),
@@ -166,27 +168,31 @@ def consensus_of(mentions: Mentions, weights: Floats) -> Consensus:
         weight=weight,
         states=(),
     )
-    return _with_states(found)
+    return _add_states(consensus)
 
 
-def _with_states(found: Consensus) -> Consensus:
-    agreed = set(found.agreed().tolist())
+def _add_states(consensus: Consensus) -> Consensus:
+    """Return the consensus with the state of each value."""
+    agreed = set(consensus.agreed().tolist())
     states = tuple(
         State.TOO_FEW
-        if found.n < SUPPORT
+        if consensus.n < SUPPORT
         else State.AGREED
-        if at in agreed
+        if index in agreed
         else State.CONTESTED
-        if is_contested(backed, found.n)
+        if is_contested(backed, consensus.n)
         else State.OPEN
-        for at, backed in enumerate(found.backed.tolist())
+        for index, backed in enumerate(consensus.backed.tolist())
     )
-    return Consensus(**{**vars(found), "states": states})
+    return Consensus(**{**vars(consensus), "states": states})
 
 
-def _overlapping(low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats) -> Floats:
-    """Sum the values of the intervals [low, high] that overlap each of [lows, highs]."""
+def _sum_overlapping(
+    low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats
+) -> Floats:
+    """Return for each [lows, highs] the sum of `value` over the intervals that overlap it."""
     by_low, by_high = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
+    # Begun before the end, less ended before the begin: no pair of intervals is compared.
     begun = np.concatenate([[0.0], np.cumsum(value[by_low])])
     ended = np.concatenate([[0.0], np.cumsum(value[by_high])])
     return (
@@ -195,19 +201,19 @@ def _overlapping(low: Floats, high: Floats, value: Floats, lows: Floats, highs: 
     )
 
 
-def _apart(lows: Floats, highs: Floats, order: Integers) -> Booleans:
-    """Return which intervals, taken in an order, overlap none that was taken before.
+def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Booleans:
+    """Return which intervals, taken in an order, overlap no interval taken before.
 
     `lows` ascend.
     """
-    free = np.ones(len(lows), dtype=bool)
-    taken = np.zeros(len(order), dtype=bool)
+    is_free = np.ones(len(lows), dtype=bool)
+    is_taken = np.zeros(len(order), dtype=bool)
     widest = float((highs - lows).max(initial=0.0))
-    for place, at in enumerate(order.tolist()):
-        if not free[at]:
+    for position, index in enumerate(order.tolist()):
+        if not is_free[index]:
             continue
-        taken[place] = True
-        begin = np.searchsorted(lows, lows[at] - widest, side="left")
-        end = np.searchsorted(lows, highs[at], side="right")
-        free[begin:end] &= highs[begin:end] < lows[at]
-    return taken
+        is_taken[position] = True
+        begin = np.searchsorted(lows, lows[index] - widest, side="left")
+        end = np.searchsorted(lows, highs[index], side="right")
+        is_free[begin:end] &= highs[begin:end] < lows[index]
+    return is_taken

@@ -1,4 +1,4 @@
-"""How the values of one answer stand to what the others agree on."""
+"""Verdicts on the values of one answer, compared with the consensus of the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Agreement:
-    """Facts that were judged, and the share of them that agrees, with its 95% interval.
+    """Number of judged facts, and the share that agrees with the crowd, with its 95% interval.
 
     `agreement`, `low` and `high` are None below 5 facts.
     """
@@ -29,8 +29,8 @@ class Agreement:
     high: float | None
 
 
-def agreement_of(agrees: int, contradicts: int) -> Agreement:
-    """Return agrees / (agrees + contradicts) with Wilson's interval."""
+def compute_agreement(agrees: int, contradicts: int) -> Agreement:
+    """Return agrees / (agrees + contradicts) with Wilson's interval; None below 5 facts."""
     facts = agrees + contradicts
     if facts < FEWEST:
         return Agreement(facts, None, None, None)
@@ -39,7 +39,7 @@ def agreement_of(agrees: int, contradicts: int) -> Agreement:
 
 
 class Verdict(StrEnum):
-    """How a value of an answer stands to the others'."""
+    """Relation of an answer's value to the values of the others."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -52,7 +52,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A value of an answer, or one that it lacks.
+    """The verdict on a value of an answer, or on an agreed value that it lacks.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Judged:
     of: int
 
 
-def judge(
+def judge_answer(
     crowd: Consensus,
     low: Floats,
     high: Floats,
@@ -94,39 +94,42 @@ def judge(
         values that an answer lacks it contradicts the likest, then the best backed; none whose
         likeness is below 0.
     """
-    said = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
-    fits = [crowd.fitting(*one).tolist() for one in said]
+    intervals = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
+    fitting_values = [crowd.fitting(*one).tolist() for one in intervals]
     own = None
-    if is_voter and said:
-        own = np.unique(np.concatenate([crowd.overlapping(*one[:2]) for one in said]))
+    if is_voter and intervals:
+        own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
     of = crowd.n - (own is not None)
-    mine = set() if own is None else set(own.tolist())
-    backed = [count - (at in mine) for at, count in enumerate(crowd.backed.tolist())]
-    n_back = [max((backed[k] for k in one), default=0) for one in fits]
+    own_values = set() if own is None else set(own.tolist())
+    backed = [count - (at in own_values) for at, count in enumerate(crowd.backed.tolist())]
+    n_back = [max((backed[k] for k in one), default=0) for one in fitting_values]
     if of < SUPPORT:
-        return [Judged(at, None, Verdict.TOO_FEW, n_back[at], 0, of) for at in range(len(said))]
+        return [
+            Judged(at, None, Verdict.TOO_FEW, n_back[at], 0, of) for at in range(len(intervals))
+        ]
     agreed = crowd.agreed(own, weight).tolist()
     if not agreed:
-        return [Judged(at, None, Verdict.OPEN, n_back[at], 0, of) for at in range(len(said))]
-    fitted = {k for one in fits for k in one}
-    lacking = [k for k in agreed if k not in fitted]
-    if one_is_enough and len(lacking) < len(agreed):
-        lacking = []
-    found = []
-    for at, one in enumerate(fits):
+        return [Judged(at, None, Verdict.OPEN, n_back[at], 0, of) for at in range(len(intervals))]
+    fitted = {k for one in fitting_values for k in one}
+    lacked = [k for k in agreed if k not in fitted]
+    if one_is_enough and len(lacked) < len(agreed):
+        lacked = []
+    verdicts = []
+    for at, one in enumerate(fitting_values):
         match = next((k for k in agreed if k in one), None)
         if match is not None:
-            found.append(Judged(at, match, Verdict.AGREES, backed[match], backed[match], of))
+            verdicts.append(Judged(at, match, Verdict.AGREES, backed[match], backed[match], of))
             continue
-        like = [0.0] * len(backed) if likeness is None else likeness[at]
-        paired = [k for k in lacking if like[k] >= 0] if may_contradict else []
-        if not paired:
-            found.append(Judged(at, None, Verdict.EXTRA, n_back[at], 0, of))
+        like_crowd = [0.0] * len(backed) if likeness is None else likeness[at]
+        candidates = [k for k in lacked if like_crowd[k] >= 0] if may_contradict else []
+        if not candidates:
+            verdicts.append(Judged(at, None, Verdict.EXTRA, n_back[at], 0, of))
             continue
-        against = max(paired, key=lambda k: (like[k], backed[k]))
-        lacking.remove(against)
+        contradicted = max(candidates, key=lambda k: (like_crowd[k], backed[k]))
+        # One wrong value contradicts one agreed value: the next wrong one needs another.
+        lacked.remove(contradicted)
         is_backed = is_contested(n_back[at], of)
         verdict = Verdict.CONTESTED if is_backed else Verdict.CONTRADICTS
-        found.append(Judged(at, against, verdict, n_back[at], backed[against], of))
-    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], of) for k in lacking)
-    return [*found, *missing]
+        verdicts.append(Judged(at, contradicted, verdict, n_back[at], backed[contradicted], of))
+    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], of) for k in lacked)
+    return [*verdicts, *missing]

@@ -1,11 +1,11 @@
-"""What the crowd agrees on, fact by fact, and how answers stand to it: evidence beside the grades.
+"""Reports of facts: what the crowd agrees on, and how answers compare, beside the grades.
 
-Nothing that grades, pays, admits or rings reads it. A run from before there were facts, or one
-that did not look for them, has none: its pages say nothing of them, and ask the database nothing.
+No grade, payment, admission or alarm reads facts. A run without facts shows none and needs no
+query.
 
-- `crowd`: what people agree on and contest, of a question and of a run.
-- `said`: what an answer states, how that stands to the others, and where its text has it.
-- `standing`: what that comes to for a worker or a model.
+- `crowd`: values that people agree on and contest, of a question and of a run.
+- `said`: values that an answer states, their verdicts, and their places in the text.
+- `standing`: agreement of a worker or a model over all answers.
 """
 
 from evaluation.grading.facts.report.crowd import (
@@ -14,8 +14,8 @@ from evaluation.grading.facts.report.crowd import (
     QuestionFacts,
     RunFacts,
     SilentReason,
-    crowd_facts,
-    question_facts,
+    read_crowd_facts,
+    read_question_facts,
     run_facts,
 )
 from evaluation.grading.facts.report.said import (
@@ -24,10 +24,10 @@ from evaluation.grading.facts.report.said import (
     MarkedPart,
     SaidFact,
     contradictions_of,
-    facts_of,
-    said_facts,
+    read_answer_facts,
+    read_facts,
 )
-from evaluation.grading.facts.report.standing import COUNTED, FactStanding, standing_of
+from evaluation.grading.facts.report.standing import COUNTED, FactStanding, build_standing
 
 __all__ = [
     "COUNTED",
@@ -41,11 +41,11 @@ __all__ = [
     "RunFacts",
     "SaidFact",
     "SilentReason",
+    "build_standing",
     "contradictions_of",
-    "crowd_facts",
-    "facts_of",
-    "question_facts",
+    "read_answer_facts",
+    "read_crowd_facts",
+    "read_facts",
+    "read_question_facts",
     "run_facts",
-    "said_facts",
-    "standing_of",
 ]

@@ -1,4 +1,4 @@
-"""What people agree on and contest, fact by fact: of a question, and of a whole run."""
+"""Values that people agree on and contest: of a question, and of a whole run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDER = Keyset("crowd_fact", ("place",))
 
 @dataclass(frozen=True)
 class CrowdValue:
-    """A value that people state, and how it stands: agreed, contested, open or too_few.
+    """A value that people state, and its state: agreed, contested, open or too_few.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CrowdValue:
 
 @dataclass(frozen=True)
 class QuestionFacts(Reasoned):
-    """What people state on a question.
+    """Agreed and contested values on a question.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class QuestionFacts(Reasoned):
 
 @dataclass(frozen=True)
 class SilentReason(Reasoned):
-    """How many questions of a run nothing is said of for a reason."""
+    """Number of a run's questions without facts, for one reason."""
 
     count: int
     reason: str
@@ -69,7 +69,7 @@ class SilentReason(Reasoned):
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run found: it speaks on `spoken` of its `questions`, and says why not of the others.
+    """Counts of a run's facts: `spoken` of its `questions` have facts, `silent` says why not.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class FactOfRun:
-    """A value that people state on a question of a run."""
+    """A value that people state on one question of a run."""
 
     renamed_keys: ClassVar = {"of": "n_with_value"}
 
@@ -99,67 +99,72 @@ class FactOfRun:
 
 
 def run_facts(run: Run) -> RunFacts | None:
-    """Return what a run found in all, without a query; None for a run without facts."""
-    found = summary_of(run).facts
-    if found is None:
+    """Return the counts of a run's facts, without a query; None for a run without facts."""
+    facts = summary_of(run).facts
+    if facts is None:
         return None
-    silent = sorted(found.silent.items(), key=lambda one: (-one[1], one[0]))
+    silent = sorted(facts.silent.items(), key=lambda one: (-one[1], one[0]))
     return RunFacts(
-        questions=found.questions,
-        spoken=found.spoken,
-        agreed=found.agreed,
-        contested=found.contested,
+        questions=facts.questions,
+        spoken=facts.spoken,
+        agreed=facts.agreed,
+        contested=facts.contested,
         silent=[SilentReason(count, reason) for reason, count in silent],
     )
 
 
-def question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionFacts:
-    """Return what people state on a question, by one query; by none where nobody looked."""
+def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionFacts:
+    """Return the agreed and contested values on a question; at most one query."""
     if exemplar is None or not exemplar.facts:
         return QuestionFacts(False, [], [], "")
     if exemplar.facts != SPOKEN:
         return QuestionFacts(True, [], [], exemplar.facts)
     rows = CrowdFact.objects.filter(run=run, question=exemplar.question_id)
     rows = rows.exclude(slot=MEANING).order_by("place")
-    agreed, contested = told(
+    agreed, contested = split_by_state(
         CrowdValue(row.slot, row.value, row.mentions, row.of, row.state) for row in rows
     )
     return QuestionFacts(True, agreed[:SHOWN], contested[:SHOWN], "")
 
 
-def told(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
-    """Return what people agree on, and the values of the slots on which they are divided.
+def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
+    """Return the agreed values, and the values of the slots on which people are divided.
 
-    A value that is agreed in such a slot stands among them. Of a contested slot the least backed
-    value comes first, so that nobody overlooks it.
+    An agreed value of a divided slot is in both lists. The least backed values come first in the
+    second list, so that they are not overlooked.
     """
     agreed: list[CrowdValue] = []
     contested: list[CrowdValue] = []
     by_slot = attrgetter("slot")
-    for slot, of_slot in groupby(sorted(values, key=by_slot), key=by_slot):
-        found = list(of_slot)
-        backed = [value for value in found if value.state == CrowdFact.State.AGREED]
-        divided = [value for value in found if value.state == CrowdFact.State.CONTESTED]
-        agreed += backed
+    for slot, values_of_slot in groupby(sorted(values, key=by_slot), key=by_slot):
+        slot_values = list(values_of_slot)
+        agreed_here = [value for value in slot_values if value.state == CrowdFact.State.AGREED]
+        contested_here = [
+            value for value in slot_values if value.state == CrowdFact.State.CONTESTED
+        ]
+        agreed += agreed_here
         # Names stand beside each other: one that fewer give is not against one that is agreed.
-        if divided and not (backed and slot == NAME):
-            contested += sorted([*divided, *backed], key=lambda one: (one.mentions, one.value))
+        if contested_here and not (agreed_here and slot == NAME):
+            contested += sorted(
+                [*contested_here, *agreed_here], key=lambda one: (one.mentions, one.value)
+            )
     return sorted(agreed, key=lambda value: -value.mentions), contested
 
 
-def crowd_facts(
+def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
 ) -> Page[FactOfRun]:
-    """Return the values that people state in a run, or on a question of it, page by page."""
+    """Return a page of the values that people state in a run, or on one question of it."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
         rows = rows.filter(question__public_id=question)
     columns = ("place", "slot", "value", "mentions", "of", "state")
-    asked = ("question__public_id", "question__external_id")
-    return ORDER.take(rows.order_by().values(*columns, *asked), after, size, _of_run)
+    question_columns = ("question__public_id", "question__external_id")
+    return ORDER.take(rows.order_by().values(*columns, *question_columns), after, size, _build_fact)
 
 
-def _of_run(row: dict[str, Any]) -> FactOfRun:
+def _build_fact(row: dict[str, Any]) -> FactOfRun:
+    """Return a row of the query as a record."""
     return FactOfRun(
         question=row["question__public_id"],
         question_name=row["question__external_id"],

@@ -1,4 +1,4 @@
-"""What answers state, how that stands to what the others state, and where their texts have it."""
+"""Values that answers state, their verdicts, and their places in the answers' texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF: dict[By, str] = {
 
 @dataclass(frozen=True)
 class SaidFact:
-    """A value that an answer states or lacks, and how that stands to the others.
+    """A value that an answer states or lacks, and its verdict.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class SaidFact:
 
 
 class MarkedPart(NamedTuple):
-    """A part of an answer; `fact` is what is said of it, None where nothing is."""
+    """A part of an answer's text; `fact` is the fact it states, or None."""
 
     text: str
     fact: SaidFact | None
@@ -80,10 +80,10 @@ class FactOnQuestion:
 Facts = dict[int, list[SaidFact]]
 
 
-def facts_of(
+def read_facts(
     run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
 ) -> tuple[Facts, Facts]:
-    """Return what answers of workers and of models state, by their keys.
+    """Return the facts of workers' and of models' answers, by the answers' primary keys.
 
     By one query; by none in a run without facts.
     """
@@ -91,40 +91,43 @@ def facts_of(
     by_reply: Facts = {}
     if summary_of(run).facts is None:
         return by_response, by_reply
-    wanted = Q(response__in=responses) | Q(llm_response__in=replies)
-    rows = AnswerFact.objects.filter(wanted, run=run).order_by("place")
+    is_wanted = Q(response__in=responses) | Q(llm_response__in=replies)
+    rows = AnswerFact.objects.filter(is_wanted, run=run).order_by("place")
     for row in rows.values("response_id", "llm_response_id", *COLUMNS):
-        of = by_reply if row["response_id"] is None else by_response
-        of.setdefault(row["response_id"] or row["llm_response_id"], []).append(_said(row))
+        facts_by_key = by_reply if row["response_id"] is None else by_response
+        facts_by_key.setdefault(row["response_id"] or row["llm_response_id"], []).append(
+            _build_fact(row)
+        )
     return by_response, by_reply
 
 
-def _said(row: dict[str, Any]) -> SaidFact:
+def _build_fact(row: dict[str, Any]) -> SaidFact:
+    """Return a row of the query as a fact with its message."""
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
-    room = "meaning" if row["slot"] == MEANING else "facts"
+    message_group = "meaning" if row["slot"] == MEANING else "facts"
     return SaidFact(
         slot=row["slot"],
         verdict=row["verdict"],
         spans=row["spans"],
-        said=Message(f"{room}.{row['verdict']}", numbers),
+        said=Message(f"{message_group}.{row['verdict']}", numbers),
         **numbers,
     )
 
 
 class Marked:
-    """An answer whose facts are marked in its text."""
+    """Mixin for an answer whose facts are marked in its text."""
 
     text: str
     facts: list[SaidFact]
 
     @property
     def parts(self) -> list[MarkedPart]:
-        """The text, those parts that state a fact with what is said of it."""
-        return marked(self.text, self.facts)
+        """The text in parts; a part that states a fact has that fact."""
+        return mark_facts(self.text, self.facts)
 
 
-def marked(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
-    """Return a text in parts, those that state a fact with what is said of it.
+def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
+    """Return a text in parts; a part that states a fact has that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
     """
@@ -132,38 +135,41 @@ def marked(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
         (start, end, fact) for fact in facts if fact.verdict in MARKED for start, end in fact.spans
     ]
     parts: list[MarkedPart] = []
-    at = 0
+    position = 0
     for start, end, fact in sorted(spans, key=lambda span: span[:2]):
-        if start < at or end > len(text):
+        if start < position or end > len(text):
             continue
-        if start > at:
-            parts.append(MarkedPart(text[at:start], None))
+        if start > position:
+            parts.append(MarkedPart(text[position:start], None))
         parts.append(MarkedPart(text[start:end], fact))
-        at = end
-    if at < len(text) or not parts:
-        parts.append(MarkedPart(text[at:], None))
+        position = end
+    if position < len(text) or not parts:
+        parts.append(MarkedPart(text[position:], None))
     return parts
 
 
-def contradictions_of(run: Run, by: By, who: UUID) -> list[FactOnQuestion]:
-    """Return where a worker or a model contradicts the crowd, at most 50.
+def contradictions_of(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
+    """Return the facts in which a worker or a model contradicts the crowd, at most 50.
 
     By one query; by none in a run without facts.
     """
     if summary_of(run).facts is None:
         return []
     rows = AnswerFact.objects.filter(run=run, verdict=AnswerFact.Verdict.CONTRADICTS)
-    found: Any = rows.filter(**{OF[by]: who}).order_by(*ORDER.columns()).values(*COLUMNS)
-    return [_on_question(row) for row in found[:SHOWN]]
+    ordered: Any = rows.filter(**{OF[by]: author}).order_by(*ORDER.columns()).values(*COLUMNS)
+    return [_build_fact_on_question(row) for row in ordered[:SHOWN]]
 
 
-def said_facts(
-    run: Run, by: By, who: UUID, after: str = "", size: int = PAGE
+def read_answer_facts(
+    run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
-    """Return all that a worker's or a model's answers state, page by page, by one query."""
-    rows = AnswerFact.objects.filter(run=run, **{OF[by]: who}).order_by().values(*COLUMNS)
-    return ORDER.take(rows, after, size, _on_question)
+    """Return a page of all facts of a worker's or a model's answers; one query."""
+    rows = AnswerFact.objects.filter(run=run, **{OF[by]: author}).order_by().values(*COLUMNS)
+    return ORDER.take(rows, after, size, _build_fact_on_question)
 
 
-def _on_question(row: dict[str, Any]) -> FactOnQuestion:
-    return FactOnQuestion(row["question__public_id"], row["question__external_id"], _said(row))
+def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:
+    """Return a row of the query as a fact with its question."""
+    return FactOnQuestion(
+        row["question__public_id"], row["question__external_id"], _build_fact(row)
+    )

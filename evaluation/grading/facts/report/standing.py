@@ -1,4 +1,4 @@
-"""What the facts of a worker's or a model's answers come to."""
+"""Agreement of a worker's or a model's facts with the crowd, over all answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class FactStanding:
-    """What somebody's facts come to; all None in a run without facts.
+    """Agreement of a worker's or model's facts with the crowd; all None in a run without facts.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class FactStanding:
 
     @property
     def said(self) -> Message | None:
-        """What it comes to in a sentence; None in a run without facts."""
+        """Message on the agreement; None in a run without facts."""
         if self.questions is None:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -42,7 +42,7 @@ class FactStanding:
 
     @property
     def in_short(self) -> Message | None:
-        """The same for a list; None where nothing contradicts the crowd."""
+        """Message for a list; None where no answer contradicts the crowd."""
         if not self.contradicted:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -52,8 +52,8 @@ class FactStanding:
 NO_FACTS = FactStanding(None, Estimate(None), None, None)
 
 
-def standing_of(row: dict[str, Any]) -> FactStanding:
-    """Return what somebody's facts come to, of a query for `COUNTED`."""
+def build_standing(row: dict[str, Any]) -> FactStanding:
+    """Return the agreement from a row of a query for `COUNTED`."""
     return FactStanding(
         facts=row["facts"],
         agreement=Estimate(

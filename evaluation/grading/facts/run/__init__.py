@@ -1,12 +1,12 @@
-"""What a crowd agrees on, fact by fact, and how each answer stands to it.
+"""Facts of a graded crowd: what it agrees on, and the verdict on each answer's facts.
 
-Evidence beside the grades, never part of them: a notice says that an answer contradicts the crowd,
-not that it is wrong.
+Facts are evidence beside the grades and change none: a notice says that an answer contradicts the
+crowd, not that it is wrong.
 """
 
 from evaluation.flow.fact_slots import MEANING
 from evaluation.grading.facts.run.finding import AskedFor, crowd_facts
-from evaluation.grading.facts.run.meaning import with_meaning
+from evaluation.grading.facts.run.meaning import add_meaning
 from evaluation.grading.facts.run.records import AnswerFact, CrowdFact, CrowdFacts
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "AskedFor",
     "CrowdFact",
     "CrowdFacts",
+    "add_meaning",
     "crowd_facts",
-    "with_meaning",
 ]

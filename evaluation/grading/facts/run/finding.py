@@ -1,4 +1,4 @@
-"""From answers to facts: read, vote, judge."""
+"""Find facts in answers: extract values, compute the consensus, judge every answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
-from evaluation.grading.facts.methods import Consensus, Mentions, State, consensus_of, judge
+from evaluation.grading.facts.methods import (
+    Consensus,
+    Mentions,
+    State,
+    compute_consensus,
+    judge_answer,
+)
 from evaluation.grading.facts.run.records import (
     LONG_ANSWERS,
     MODEL,
@@ -36,8 +42,8 @@ ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
 
 
 @dataclass(frozen=True)
-class _Said:
-    """An answer, with the facts that it states by their slots."""
+class _ExtractedAnswer:
+    """An answer with its extracted facts, by slot."""
 
     kind: str
     name: Any
@@ -49,7 +55,7 @@ class _Said:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """How far a question asks for facts, by the answers of its workers.
+    """Shares of a question's answers that state each slot, and the length of the median answer.
 
     Attributes
     ----------
@@ -61,7 +67,7 @@ class AskedFor:
 
     @classmethod
     def of(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
-        """Count the slots that were read in the texts, of which there is one at least."""
+        """Return the shares from the facts extracted from the texts, at least one text."""
         counts: dict[str, int] = {}
         for facts in read:
             for slot in dict.fromkeys(one.slot for one in facts):
@@ -69,14 +75,14 @@ class AskedFor:
         words = float(median(len(text.split()) for text in texts))
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
 
-    def slots(self, stated: float) -> list[str]:
-        """Return the slots that such a share of the answers states."""
+    def select_slots(self, stated: float) -> list[str]:
+        """Return the slots that at least the share `stated` of the answers states."""
         return [slot for slot, share in self.shares.items() if share >= stated]
 
 
 @dataclass
-class _Asked:
-    """The rows of the answers to a question."""
+class _QuestionRows:
+    """Rows of the workers' and the models' answers to one question."""
 
     workers: list[int] = field(default_factory=list)
     models: list[int] = field(default_factory=list)
@@ -91,7 +97,7 @@ def crowd_facts(
     stated: float = STATED,
     read_by: ReadBy | None = None,
 ) -> CrowdFacts:
-    """Return what the workers agree on and how every answer stands to it.
+    """Return the values that the workers agree on, and a verdict on every answer's values.
 
     Workers vote, each left out of what their own answer is judged by; models are judged only.
 
@@ -106,67 +112,82 @@ def crowd_facts(
     read_by : reads the texts of a question, by its id, in place of our own rules; then explanations
         are spoken on as well, for these rules alone are of no use there.
     """
-    spoken = None if models is None else models.with_text()
-    every = [*answers.texts, *(spoken.texts if spoken else ())]
-    reader = Reader(every if read_by is None else [])
+    model_answers = None if models is None else models.with_text()
+    all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
+    reader = Reader(all_texts if read_by is None else [])
     crowd: list[CrowdFact] = []
-    judged: list[AnswerFact] = []
-    spoken_of: list[Any] = []
+    answer_facts: list[AnswerFact] = []
+    spoken_questions: list[Any] = []
     silent: dict[Any, str] = {}
-    for question, asked in _by_question(answers, spoken).items():
-        theirs = [answers.texts[row] for row in asked.workers]
-        of_models = [spoken.texts[row] for row in asked.models] if spoken else []
-        texts, wording = [*theirs, *of_models], questions.get(question, "")
+    for question, question_rows in _group_rows(answers, model_answers).items():
+        worker_texts = [answers.texts[row] for row in question_rows.workers]
+        model_texts = (
+            [model_answers.texts[row] for row in question_rows.models] if model_answers else []
+        )
+        texts, wording = [*worker_texts, *model_texts], questions.get(question, "")
         read = reader.read(wording, texts) if read_by is None else read_by(question, texts)
-        said = [
-            _Said(
+        extracted_answers = [
+            _ExtractedAnswer(
                 WORKER,
                 answers.workers[row],
                 answers.keys[row],
                 answers.workers[row] not in excluded,
                 1.0 if weights is None else weights.get(answers.workers[row], 0.0),
-                _by_slot(facts),
+                _group_by_slot(facts),
             )
-            for row, facts in zip(asked.workers, read, strict=False)
+            for row, facts in zip(question_rows.workers, read, strict=False)
         ]
-        if spoken:
-            said += [
-                _Said(MODEL, spoken.models[row], spoken.keys[row], False, 0.0, _by_slot(facts))
-                for row, facts in zip(asked.models, read[len(theirs) :], strict=True)
+        if model_answers:
+            extracted_answers += [
+                _ExtractedAnswer(
+                    MODEL,
+                    model_answers.models[row],
+                    model_answers.keys[row],
+                    False,
+                    0.0,
+                    _group_by_slot(facts),
+                )
+                for row, facts in zip(question_rows.models, read[len(worker_texts) :], strict=True)
             ]
-        asks = AskedFor.of(theirs, read[: len(theirs)])
-        slots = asks.slots(stated)
-        if not slots or (read_by is None and asks.words > LONGEST):
+        asked_for = AskedFor.of(worker_texts, read[: len(worker_texts)])
+        slots = asked_for.select_slots(stated)
+        if not slots or (read_by is None and asked_for.words > LONGEST):
             silent[question] = LONG_ANSWERS if slots else NO_SHARED_SLOT
             continue
-        spoken_of.append(question)
+        spoken_questions.append(question)
         for name in slots:
-            slot = _Slot.of(question, name, said, Asked.of(wording))
-            crowd += slot.rows()
-            judged += (fact for one in said for fact in slot.verdicts(one))
-    return CrowdFacts(crowd, judged, spoken_of, silent)
+            slot = _Slot.from_answers(
+                question, name, extracted_answers, Asked.from_question(wording)
+            )
+            crowd += slot.iterate_rows()
+            answer_facts += (
+                fact for one in extracted_answers for fact in slot.iterate_verdicts(one)
+            )
+    return CrowdFacts(crowd, answer_facts, spoken_questions, silent)
 
 
-def _by_question(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Asked]:
-    found: dict[Any, _Asked] = defaultdict(_Asked)
+def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _QuestionRows]:
+    """Return the rows of workers' and models' answers by question that workers answered."""
+    rows_of_question: dict[Any, _QuestionRows] = defaultdict(_QuestionRows)
     for row, question in enumerate(answers.questions):
-        found[question].workers.append(row)
+        rows_of_question[question].workers.append(row)
     for row, question in enumerate(models.questions if models else ()):
-        if question in found:
-            found[question].models.append(row)
-    return found
+        if question in rows_of_question:
+            rows_of_question[question].models.append(row)
+    return rows_of_question
 
 
-def _by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
-    found: dict[str, list[Stated]] = {}
+def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
+    """Return the facts by slot."""
+    facts_of_slot: dict[str, list[Stated]] = {}
     for one in facts:
-        found.setdefault(one.slot, []).append(one)
-    return found
+        facts_of_slot.setdefault(one.slot, []).append(one)
+    return facts_of_slot
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """One slot of a question, with what its crowd says.
+    """One slot of a question, with its consensus.
 
     Attributes
     ----------
@@ -183,19 +204,21 @@ class _Slot:
     asks_names: bool
 
     @classmethod
-    def of(cls, question: Any, slot: str, said: Sequence[_Said], asked: Asked) -> _Slot:
-        """Let those who vote say what the values are."""
+    def from_answers(
+        cls, question: Any, slot: str, extracted_answers: Sequence[_ExtractedAnswer], asked: Asked
+    ) -> _Slot:
+        """Return the slot with the consensus of those who vote."""
         facts: list[Stated] = []
         voters: list[int] = []
-        for code, one in enumerate(said):
+        for code, one in enumerate(extracted_answers):
             if one.votes:
                 facts += one.slots.get(slot, [])
                 voters += [code] * len(one.slots.get(slot, []))
         codes = {key: at for at, key in enumerate(dict.fromkeys(one.key for one in facts))}
-        low, high, bound = _columns(facts, codes)
-        crowd = consensus_of(
+        low, high, bound = _build_columns(facts, codes)
+        crowd = compute_consensus(
             Mentions(np.array(voters, dtype=np.int64), low, high, bound),
-            np.array([one.weight for one in said]),
+            np.array([one.weight for one in extracted_answers]),
         )
         contexts: list[frozenset[str]] = []
         # Which of several agreed values an answer contradicts is told by the words around it.
@@ -206,48 +229,48 @@ class _Slot:
         shown = [facts[at].shown for at in crowd.shown.tolist()]
         return cls(question, slot, crowd, codes, shown, contexts, asked.names)
 
-    def rows(self) -> Iterator[CrowdFact]:
-        """Yield the values, best backed first."""
+    def iterate_rows(self) -> Iterator[CrowdFact]:
+        """Yield a record for each value of the crowd, best backed first."""
         n = self.crowd.n
         for at, state in enumerate(self.crowd.states):
             backed = int(self.crowd.backed[at])
             yield CrowdFact(self.question, self.slot, self.shown[at], backed, n, state)
 
-    def verdicts(self, said: _Said) -> Iterator[AnswerFact]:
-        """Yield how the values of an answer stand to it, then what it lacks."""
-        own = said.slots.get(self.slot, [])
-        judged = judge(
+    def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
+        """Yield a record for each value of an answer, then for each agreed value that it lacks."""
+        own = extracted.slots.get(self.slot, [])
+        judged = judge_answer(
             self.crowd,
-            *_columns(own, self.codes),
-            weight=said.weight,
-            is_voter=said.votes,
+            *_build_columns(own, self.codes),
+            weight=extracted.weight,
+            is_voter=extracted.votes,
             may_contradict=self.slot != NAME or self.asks_names,
             one_is_enough=self.slot == NAME,
-            likeness=self._likeness(own),
+            likeness=self._compute_likeness(own),
         )
         for one in judged:
             stated = None if one.value is None else own[one.value]
             crowd = "" if one.crowd is None else self.shown[one.crowd]
             yield AnswerFact(
-                kind=said.kind,
-                name=said.name,
+                kind=extracted.kind,
+                name=extracted.name,
                 question=self.question,
                 slot=self.slot,
                 value=crowd if stated is None else stated.shown,
                 verdict=one.verdict,
                 of=one.of,
-                key=said.key,
+                key=extracted.key,
                 mentions=one.n_back,
                 crowd=crowd,
                 n_crowd=one.n_crowd,
                 spans=() if stated is None else stated.spans,
             )
 
-    def _likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
-        """Return how many stems the clauses of values share; None where it does not matter.
+    def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
+        """Return (V, K) the number of stems that clauses share; None where it does not matter.
 
-        Below 0 where two numbers count different things: more than one is told, and their clauses
-        share no word.
+        Below 0 where two numbers count different things: an answer states several, and their
+        clauses share no word.
         """
         if not self.contexts or not own:
             return None
@@ -259,7 +282,9 @@ class _Slot:
         ]
 
 
-def _columns(facts: Sequence[Stated], codes: Mapping[str, int]) -> tuple[Floats, Floats, Integers]:
+def _build_columns(
+    facts: Sequence[Stated], codes: Mapping[str, int]
+) -> tuple[Floats, Floats, Integers]:
     """Return low, high and bound of values; a name is its code, an unknown one -1."""
     lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
     highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]

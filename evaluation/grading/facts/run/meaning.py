@@ -1,11 +1,10 @@
-"""Contradiction by meaning: an entailment model reads each answer beside what the crowd says.
+"""Contradiction by meaning: an entailment model compares each answer with the crowd's claims.
 
-What the crowd says of a question are at most 6 claims, each the text of somebody's answer: the
-exemplary answer, and for each of at most 5 agreed facts that it does not state the answer nearest
-to it of those that do. Nobody is held against a claim of their own; whoever gave the exemplary
-answer is held against the nearest one of another.
+A question has at most 6 claims, each the text of an answer: the exemplary answer, and for each of
+at most 5 agreed facts that it does not state, the answer that states the fact and is nearest to it.
+No answer is compared with itself; the exemplary answer is compared with the nearest other answer.
 
-The probabilities are the model's own. Nobody measured them here: no such model comes with the
+The probabilities are the model's own. They were not measured here: no such model comes with the
 platform (platform/docs/evidence.md).
 """
 
@@ -38,7 +37,7 @@ Pair = tuple[str, str]
 
 
 class ReadsPairs(Protocol):
-    """A model of whether texts contradict and entail each other; see `ContradictionModel`."""
+    """Interface of a model of contradiction and entailment; see `ContradictionModel`."""
 
     name: str
     revision: str
@@ -51,7 +50,7 @@ class ReadsPairs(Protocol):
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer that is read: of a worker the row in `Answers`, of a model that in its own."""
+    """An answer to compare; `row` is a worker's row in `Answers`, None for a model's answer."""
 
     kind: str
     name: Any
@@ -77,13 +76,13 @@ class _Question:
 
     @property
     def voters(self) -> set[int]:
-        """Places of the answers of those who vote."""
+        """Indices of the answers of those who vote."""
         return {at for at, one in enumerate(self.answers) if one.votes}
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield (answer, claim), places of both, of the answers beside which enough others stand.
+    def iterate_pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield the (answer, claim) indices to compare, if at least 3 others vote.
 
-        Nobody is held against a claim of their own.
+        No answer is compared with itself.
         """
         n = len(self.voters)
         for at, one in enumerate(self.answers):
@@ -95,7 +94,7 @@ class _Question:
             yield from ((at, claim) for claim in claims if claim != at)
 
 
-def with_meaning(
+def add_meaning(
     facts: CrowdFacts,
     answers: Answers,
     models: ModelAnswers | None,
@@ -106,7 +105,7 @@ def with_meaning(
     excluded: Collection[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> CrowdFacts:
-    """Return facts with what an entailment model says of the answers' meaning beside them.
+    """Return the facts with an entailment model's verdicts on the answers' meaning added.
 
     An answer contradicts the claim with the greatest probability of contradiction, if that is at
     least .5 read either way round; it is contested where max(2, 25%) or more of the others
@@ -120,34 +119,40 @@ def with_meaning(
     scores : (N,) how near each answer is to the exemplary one. nearest : by question the row of the
         exemplary answer.
     """
-    asked = _questions(facts, answers, models, scores, nearest, excluded)
-    read = {
+    compared_questions = _collect_questions(facts, answers, models, scores, nearest, excluded)
+    texts_of_pair = {
         (question, at, claim): (one.answers[claim].text, one.answers[at].text)
-        for question, one in asked.items()
-        for at, claim in one.pairs()
+        for question, one in compared_questions.items()
+        for at, claim in one.iterate_pairs()
     }
-    texts = list(dict.fromkeys(pair for pair in read.values() if not _same(*pair)))
+    texts = list(
+        dict.fromkeys(pair for pair in texts_of_pair.values() if not _is_equal_text(*pair))
+    )
     contradict, entail = model.both_ways(texts, progress)
-    told = dict(zip(texts, zip(contradict.tolist(), entail.tolist(), strict=True), strict=True))
-    said: dict[Any, dict[tuple[int, int], tuple[float, float]]] = {one: {} for one in asked}
-    for (question, at, claim), pair in read.items():
-        said[question][at, claim] = told.get(pair, SAME)
+    probabilities = dict(
+        zip(texts, zip(contradict.tolist(), entail.tolist(), strict=True), strict=True)
+    )
+    probabilities_of: dict[Any, dict[tuple[int, int], tuple[float, float]]] = {
+        one: {} for one in compared_questions
+    }
+    for (question, at, claim), pair in texts_of_pair.items():
+        probabilities_of[question][at, claim] = probabilities.get(pair, SAME)
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
-    judged: dict[Any, list[AnswerFact]] = defaultdict(list)
-    for question, one in asked.items():
-        held = _Held(question, one, said[question], weights or {})
-        crowd[question] += held.rows()
-        judged[question] += held.verdicts()
-    counts = Counter(row.verdict for rows in judged.values() for row in rows)
+    verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
+    for question, one in compared_questions.items():
+        judgement = _Comparison(question, one, probabilities_of[question], weights or {})
+        crowd[question] += judgement.iterate_rows()
+        verdicts[question] += judgement.iterate_verdicts()
+    counts = Counter(row.verdict for rows in verdicts.values() for row in rows)
     return replace(
         facts,
-        crowd=_merged(facts.crowd, crowd),
-        answers=_merged(facts.answers, judged),
+        crowd=_merge_by_question(facts.crowd, crowd),
+        answers=_merge_by_question(facts.answers, verdicts),
         meaning=MeaningFound(
             model=model.name,
             revision=model.revision,
             threshold=THRESHOLD,
-            questions=sum(map(bool, said.values())),
+            questions=sum(map(bool, probabilities_of.values())),
             pairs=len(texts),
             agrees=counts[Verdict.AGREES],
             contradicts=counts[Verdict.CONTRADICTS],
@@ -158,25 +163,25 @@ def with_meaning(
     )
 
 
-def meaning_beside(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return facts with what an entailment model said beside the others of the same answers."""
+def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
+    """Return `facts` with the entailment model's rows of `other`, facts of the same answers."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
-    judged: dict[Any, list[AnswerFact]] = defaultdict(list)
+    verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
         if claim.slot == MEANING:
             crowd[claim.question].append(claim)
-    for said in other.answers:
-        if said.slot == MEANING:
-            judged[said.question].append(said)
+    for answer_fact in other.answers:
+        if answer_fact.slot == MEANING:
+            verdicts[answer_fact.question].append(answer_fact)
     return replace(
         facts,
-        crowd=_merged(facts.crowd, crowd),
-        answers=_merged(facts.answers, judged),
+        crowd=_merge_by_question(facts.crowd, crowd),
+        answers=_merge_by_question(facts.answers, verdicts),
         meaning=other.meaning,
     )
 
 
-def _questions(
+def _collect_questions(
     facts: CrowdFacts,
     answers: Answers,
     models: ModelAnswers | None,
@@ -184,55 +189,70 @@ def _questions(
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
 ) -> dict[Any, _Question]:
-    """Return the questions that have an exemplary answer, with all answers to them."""
-    found: dict[Any, _Question] = {question: _Question() for question in nearest}
+    """Return the questions that have an exemplary answer, with all their answers and claims."""
+    questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
     for row, question in enumerate(answers.questions):
-        if question in found:
+        if question in questions_with_answers:
             worker = answers.workers[row]
             text, votes = answers.texts[row], worker not in excluded
             one = _Answer(WORKER, worker, answers.keys[row], text, votes, row)
-            found[question].answers.append(one)
-    spoken = None if models is None else models.with_text()
-    for row, question in enumerate(spoken.questions if spoken else ()):
-        assert spoken is not None
-        if question in found:
-            one = _Answer(MODEL, spoken.models[row], spoken.keys[row], spoken.texts[row])
-            found[question].answers.append(one)
-    stating = _stating(facts)
-    for question, asked in found.items():
-        near = sorted(
-            (at for at, one in enumerate(asked.answers) if one.votes),
-            key=lambda at: -float(np.nan_to_num(scores[asked.answers[at].row], nan=-np.inf)),
+            questions_with_answers[question].answers.append(one)
+    model_answers = None if models is None else models.with_text()
+    for row, question in enumerate(model_answers.questions if model_answers else ()):
+        assert model_answers is not None
+        if question in questions_with_answers:
+            one = _Answer(
+                MODEL, model_answers.models[row], model_answers.keys[row], model_answers.texts[row]
+            )
+            questions_with_answers[question].answers.append(one)
+    keys_of_facts = _find_stating_answers(facts)
+    for question, compared in questions_with_answers.items():
+        by_nearness = sorted(
+            (at for at, one in enumerate(compared.answers) if one.votes),
+            key=lambda at: -float(np.nan_to_num(scores[compared.answers[at].row], nan=-np.inf)),
         )
-        place = {one.row: at for at, one in enumerate(asked.answers) if one.row is not None}
-        exemplar = place[nearest[question]]
-        asked.claims = [exemplar]
-        asked.instead = next((at for at in near if at != exemplar), None)
-        for keys in stating.get(question, {}).values():
-            if len(asked.claims) > MOST_FACTS:
+        index_of_row = {
+            one.row: at for at, one in enumerate(compared.answers) if one.row is not None
+        }
+        exemplar = index_of_row[nearest[question]]
+        compared.claims = [exemplar]
+        compared.instead = next((at for at in by_nearness if at != exemplar), None)
+        for keys in keys_of_facts.get(question, {}).values():
+            # The exemplary answer is one claim, agreed facts add five at most.
+            if len(compared.claims) > MOST_FACTS:
                 break
-            who = [at for at in near if asked.answers[at].key in keys]
-            if who and exemplar not in who and who[0] not in asked.claims:
-                asked.claims.append(who[0])
-    return found
+            stating_answers = [at for at in by_nearness if compared.answers[at].key in keys]
+            if (
+                stating_answers
+                and exemplar not in stating_answers
+                and stating_answers[0] not in compared.claims
+            ):
+                compared.claims.append(stating_answers[0])
+    return questions_with_answers
 
 
-def _stating(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
+def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
     """Return for each question the agreed values, best backed first, and who states each."""
-    found: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
+    keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
     agreed = [one for one in facts.crowd if one.state == State.AGREED]
     for one in sorted(agreed, key=lambda one: -one.mentions):
-        found[one.question][one.slot, one.value] = set()
-    for said in facts.answers:
-        keys = found.get(said.question, {}).get((said.slot, said.crowd))
-        if keys is not None and said.kind == WORKER and said.verdict == Verdict.AGREES:
-            keys.add(said.key)
-    return found
+        keys_of_facts[one.question][one.slot, one.value] = set()
+    for answer_fact in facts.answers:
+        keys = keys_of_facts.get(answer_fact.question, {}).get(
+            (answer_fact.slot, answer_fact.crowd)
+        )
+        if (
+            keys is not None
+            and answer_fact.kind == WORKER
+            and answer_fact.verdict == Verdict.AGREES
+        ):
+            keys.add(answer_fact.key)
+    return keys_of_facts
 
 
 @dataclass
-class _Held:
-    """A question's answers, held against its claims.
+class _Comparison:
+    """Probabilities of a question's answers against its claims, and the verdicts from them.
 
     Attributes
     ----------
@@ -245,24 +265,24 @@ class _Held:
     said: dict[tuple[int, int], tuple[float, float]]
     weights: Mapping[Any, float]
 
-    def rows(self) -> Iterator[CrowdFact]:
-        """Yield the claims, with how many of the workers agree with each, its author too."""
+    def iterate_rows(self) -> Iterator[CrowdFact]:
+        """Yield a record for each claim with the number of workers who agree, its author too."""
         voters = self.asked.voters
-        total = sum(map(self._weight, voters))
+        total = sum(map(self._get_weight, voters))
         for claim in self.asked.claims if self.said else ():
-            backing = [at for at in voters if at == claim or self._agrees(at, claim)]
-            n, weight = len(backing), sum(map(self._weight, backing))
+            backers = [at for at in voters if at == claim or self._is_agreement(at, claim)]
+            n, weight = len(backers), sum(map(self._get_weight, backers))
             agreed = is_agreed(np.array([float(n)]), np.array([weight]), len(voters), total)[0]
             contested = is_contested(n, len(voters))
             state = State.AGREED if agreed else State.CONTESTED if contested else State.OPEN
             text = self.asked.answers[claim].text
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
-    def verdicts(self) -> Iterator[AnswerFact]:
-        """Yield how each answer stands to the claims."""
-        held = defaultdict(list)
+    def iterate_verdicts(self) -> Iterator[AnswerFact]:
+        """Yield a record with the verdict on each answer."""
+        claims_of_answer = defaultdict(list)
         for at, claim in self.said:
-            held[at].append(claim)
+            claims_of_answer[at].append(claim)
         voters = self.asked.voters
         for at, one in enumerate(self.asked.answers):
             others = voters - {at}
@@ -271,48 +291,66 @@ class _Held:
                 of=len(others),
                 key=one.key,
             )
-            yield self._judged(row, at, held[at], others) if held[at] else row
+            yield (
+                self._judge(row, at, claims_of_answer[at], others) if claims_of_answer[at] else row
+            )
 
-    def _judged(
+    def _judge(
         self, row: AnswerFact, at: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
+        """Return the record of an answer with its verdict, from its most contradicted claim."""
         worst = max(claims, key=lambda claim: self.said[at, claim][0])
         row = replace(row, value=f"{self.said[at, worst][0]:.3f}", verdict=Verdict.OPEN)
-        against = worst if self._contradicts(at, worst) else claims[0]
-        backed = sum(other == against or self._agrees(other, against) for other in others)
+        claim_compared = worst if self._is_contradiction(at, worst) else claims[0]
+        n_crowd = sum(
+            other == claim_compared or self._is_agreement(other, claim_compared) for other in others
+        )
         # Of the author of the exemplary answer it is known who agrees with that.
-        mine = self.asked.claims[0] if at == self.asked.claims[0] else None
-        alike = sum(self._agrees(other, mine) for other in others) if mine is not None else 0
-        if against == worst and self._contradicts(at, worst):
-            as_well = sum(self._contradicts(other, worst) for other in others)
-            back = as_well if mine is None else alike
-            verdict = Verdict.CONTESTED if is_contested(back, row.of) else Verdict.CONTRADICTS
-        elif self._agrees(at, against):
-            verdict, back = Verdict.AGREES, backed if mine is None else max(alike, backed)
-            backed = back
+        own_claim = self.asked.claims[0] if at == self.asked.claims[0] else None
+        n_alike = (
+            sum(self._is_agreement(other, own_claim) for other in others)
+            if own_claim is not None
+            else 0
+        )
+        if claim_compared == worst and self._is_contradiction(at, worst):
+            n_contradicting = sum(self._is_contradiction(other, worst) for other in others)
+            n_back = n_contradicting if own_claim is None else n_alike
+            verdict = Verdict.CONTESTED if is_contested(n_back, row.of) else Verdict.CONTRADICTS
+        elif self._is_agreement(at, claim_compared):
+            verdict, n_back = (
+                Verdict.AGREES,
+                n_crowd if own_claim is None else max(n_alike, n_crowd),
+            )
+            n_crowd = n_back
         else:
             return row
-        crowd = self.asked.answers[against].text
-        return replace(row, verdict=verdict, mentions=back, crowd=crowd, n_crowd=backed)
+        crowd = self.asked.answers[claim_compared].text
+        return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
-    def _contradicts(self, at: int, claim: int) -> bool:
+    def _is_contradiction(self, at: int, claim: int) -> bool:
+        """Return whether an answer contradicts a claim."""
         return self.said.get((at, claim), (0.0, 0.0))[0] >= THRESHOLD
 
-    def _agrees(self, at: int, claim: int) -> bool:
+    def _is_agreement(self, at: int, claim: int) -> bool:
+        """Return whether an answer agrees with a claim: entails it and does not contradict it."""
         contradict, entail = self.said.get((at, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
-    def _weight(self, at: int) -> float:
+    def _get_weight(self, at: int) -> float:
+        """Return the voting weight of an answer's worker."""
         return self.weights.get(self.asked.answers[at].name, 0.0)
 
 
-def _same(one: str, other: str) -> bool:
+def _is_equal_text(one: str, other: str) -> bool:
+    """Return whether two texts are equal, without case and extra spaces."""
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
-def _merged(rows: Sequence[Any], more: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return rows by question, those of facts first."""
-    found: dict[Any, list[Any]] = {question: [] for question in more}
+def _merge_by_question(rows: Sequence[Any], more: Mapping[Any, Sequence[Any]]) -> list[Any]:
+    """Return rows by question, those of `more` after the others."""
+    rows_of_question: dict[Any, list[Any]] = {question: [] for question in more}
     for row in rows:
-        found.setdefault(row.question, []).append(row)
-    return [row for question, own in found.items() for row in (*own, *more.get(question, ()))]
+        rows_of_question.setdefault(row.question, []).append(row)
+    return [
+        row for question, own in rows_of_question.items() for row in (*own, *more.get(question, ()))
+    ]

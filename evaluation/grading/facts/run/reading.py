@@ -1,10 +1,10 @@
-"""Facts read by a chat model: it names kinds of facts for a question, then reads each answer.
+"""Facts extracted by a chat model: it names the slots of a question, then reads each answer.
 
-One conversation a question proposes the slots, one an answer returns slot, value and a quote as
-JSON. A quote that does not stand in the answer letter by letter is refused with its fact; a reply
-that is no such JSON is asked for once more. The vote on what was read is that of all facts. Nearest
-in the literature: atomic self-consistency (Thirukovalluru et al., EMNLP 2024); FActScore (Min et
-al., EMNLP 2023) decomposes alike but verifies against sources.
+One request a question proposes the slots; one an answer returns slot, value and a quote as JSON. A
+fact is refused if its quote is not in the answer, letter by letter; a reply that is no such JSON is
+asked for once more. The vote is that of all facts. Nearest in the literature: atomic
+self-consistency (Thirukovalluru et al., EMNLP 2024); FActScore (Min et al., EMNLP 2023) decomposes
+alike but verifies against sources.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PROMPTS = f"{SLOTS.hash[:12]}+{FACTS.hash[:12]}"
 
 @dataclass(frozen=True)
 class Quoted:
-    """A fact as a model gave it, whose quote stands in the answer from `start` on."""
+    """A fact that a model returned; its quote is in the answer at character `start`."""
 
     slot: str
     value: str
@@ -65,7 +65,7 @@ class Quoted:
 
 @dataclass
 class ModelReader:
-    """What a model read in the answers to questions; called by `crowd_facts` for each question.
+    """Facts that a model extracted from answers; `crowd_facts` calls it for each question.
 
     Attributes
     ----------
@@ -76,113 +76,122 @@ class ModelReader:
     about: ReadByModel
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts of each text; a slot is one of numbers where every value of it is."""
+        """Return the facts of each text; a slot is numeric if all its quotes state one number."""
         each = [self.found.get((question, text), ()) for text in texts]
-        numeric = _numeric([one for facts in each for one in facts])
-        return [_distinct([_stated(one, numeric) for one in facts]) for facts in each]
+        numeric = _find_numeric_slots([one for facts in each for one in facts])
+        return [_drop_repeated([_build_fact(one, numeric) for one in facts]) for facts in each]
 
 
 @dataclass
 class _Tally:
+    """Counts by name."""
+
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, name: str, n: int = 1) -> None:
+        """Add n to a count."""
         self.counts[name] += n
 
 
-def read_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
-    """Ask a model for the facts of answers with a text. What `ask` raises is let out.
+def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
+    """Ask a model for the facts of answers with a text; raises what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
     """
     rows_of: dict[Any, list[int]] = defaultdict(list)
     for row, question in enumerate(answers.questions):
         rows_of[question].append(row)
-    items = [_slots_item(answers, question, rows) for question, rows in rows_of.items()]
-    named, again = read_replies(ask, "slots", SLOTS, items, slots_in, EMPTY)
+    items = [_build_slots_item(answers, question, rows) for question, rows in rows_of.items()]
+    slot_replies, n_asked_again = read_replies(ask, "slots", SLOTS, items, parse_slots, EMPTY)
     slots = {
-        question: named[item.id, 0][0] or [] for question, item in zip(rows_of, items, strict=True)
+        question: slot_replies[item.id, 0][0] or []
+        for question, item in zip(rows_of, items, strict=True)
     }
-    wanted = [row for row, question in enumerate(answers.questions) if slots[question]]
-    asked = [_facts_item(answers, row, slots[answers.questions[row]]) for row in wanted]
-    read, more = read_replies(ask, "facts", FACTS, asked, facts_in, EMPTY)
+    rows_with_slots = [row for row, question in enumerate(answers.questions) if slots[question]]
+    fact_items = [
+        _build_facts_item(answers, row, slots[answers.questions[row]]) for row in rows_with_slots
+    ]
+    fact_replies, n_facts_asked_again = read_replies(
+        ask, "facts", FACTS, fact_items, parse_facts, EMPTY
+    )
     tally = _Tally()
-    found: dict[tuple[Hashable, str], Sequence[Quoted]] = {}
-    for row, item in zip(wanted, asked, strict=True):
-        facts, why = read[item.id, 0]
+    quoted_of: dict[tuple[Hashable, str], Sequence[Quoted]] = {}
+    for row, item in zip(rows_with_slots, fact_items, strict=True):
+        facts, why = fact_replies[item.id, 0]
         if facts is None:
             tally.add("errors" if why == AnswerStatus.ERROR.value else "unread")
             continue
         question, text = answers.questions[row], answers.texts[row]
-        kept = _kept(facts, slots[question], text, tally)
-        found[question, text] = kept
-        tally.add("facts", len(kept))
+        quoted_facts = _keep_quoted(facts, slots[question], text, tally)
+        quoted_of[question, text] = quoted_facts
+        tally.add("facts", len(quoted_facts))
     about = ReadByModel(
         model=model,
         prompts=PROMPTS,
         questions=len(rows_of),
         slots=sum(map(len, slots.values())),
         without_slots=sum(not one for one in slots.values()),
-        answers=len(wanted),
-        asked_again=again + more,
+        answers=len(rows_with_slots),
+        asked_again=n_asked_again + n_facts_asked_again,
         **tally.counts,
     )
-    return ModelReader(found, about)
+    return ModelReader(quoted_of, about)
 
 
-def slots_in(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the kinds of facts that a reply names, at most 5, or why there are none."""
-    said, why = _listed(reply, "slots")
-    if said is None:
+def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
+    """Return the slots in a reply, at most 5, and None; or None and the reason."""
+    listed, why = _parse_list(reply, "slots")
+    if listed is None:
         return None, why
-    names = [spaced(one)[:SLOT_LETTERS].strip() for one in said if isinstance(one, str)]
-    found = list(dict.fromkeys(one for one in names if one and one != MEANING))[:MOST_SLOTS]
-    return (found, None) if found or not said else (None, NO_LIST)
+    names = [spaced(one)[:SLOT_LETTERS].strip() for one in listed if isinstance(one, str)]
+    slots = list(dict.fromkeys(one for one in names if one and one != MEANING))[:MOST_SLOTS]
+    return (slots, None) if slots or not listed else (None, NO_LIST)
 
 
-def facts_in(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts in a reply as they stand there, or why there are none; [] is said, too.
+def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
+    """Return the facts in a reply, possibly none, and None; or None and the reason.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
-    said, why = _listed(reply, "facts")
-    if said is None:
+    listed, why = _parse_list(reply, "facts")
+    if listed is None:
         return None, why
-    found: list[Mapping[str, str]] = []
-    for one in said:
+    facts: list[Mapping[str, str]] = []
+    for one in listed:
         if not isinstance(one, dict):
             return None, NO_LIST
-        cells = {name: _text(one.get(name)) for name in ("slot", "value", "quote")}
+        cells = {name: _convert_to_text(one.get(name)) for name in ("slot", "value", "quote")}
         if not all(cells.values()):
             return None, NO_LIST
-        found.append(cells)
-    return found, None
+        facts.append(cells)
+    return facts, None
 
 
-def _text(value: object) -> str:
+def _convert_to_text(value: object) -> str:
+    """Return a JSON string or number as text; "" for any other value."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)
 
 
-def _listed(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
-    """Return the list of that name in the first JSON object of a reply, or why there is none."""
+def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
+    """Return the list `name` in the first JSON object of a reply, or None and the reason."""
     begin = reply.find("{")
     if begin < 0:
         return None, NO_JSON
     try:
-        said, _ = json.JSONDecoder().raw_decode(reply[begin:])
+        document, _ = json.JSONDecoder().raw_decode(reply[begin:])
     except (ValueError, RecursionError):
         return None, NO_JSON
-    listed = said.get(name)
+    listed = document.get(name)
     return (listed, None) if isinstance(listed, list) else (None, NO_LIST)
 
 
-def _kept(
+def _keep_quoted(
     facts: Sequence[Mapping[str, str]], slots: Sequence[str], text: str, tally: _Tally
 ) -> list[Quoted]:
-    """Return the facts of slots that were asked for whose quotes stand in the text."""
-    kept = []
+    """Return the facts whose slots were asked for and whose quotes are in the text."""
+    quoted_facts = []
     for one in facts:
         slot = spaced(one["slot"])[:SLOT_LETTERS].strip()
         start = text.find(one["quote"]) if one["quote"].strip() else -1
@@ -192,31 +201,36 @@ def _kept(
             tally.add("not_in_text")
         else:
             value = " ".join(one["value"].split())[:VALUE_LETTERS]
-            kept.append(Quoted(slot, value, one["quote"], start))
-    return kept
+            quoted_facts.append(Quoted(slot, value, one["quote"], start))
+    return quoted_facts
 
 
-def _number_in(quote: str) -> Stated | None:
+def _read_number(quote: str) -> Stated | None:
     """Return the one number, year or measure that a quote states; None for none or several."""
-    found = Reader([]).read("", [quote])[0]
-    return found[0] if len(found) == 1 else None
+    facts = Reader([]).read("", [quote])[0]
+    return facts[0] if len(facts) == 1 else None
 
 
-def _numeric(facts: Sequence[Quoted]) -> dict[str, dict[str, Stated]]:
-    """Return, for slots whose quotes all state one number of one kind, these by quote."""
+def _find_numeric_slots(facts: Sequence[Quoted]) -> dict[str, dict[str, Stated]]:
+    """Return the numbers by quote, for slots whose quotes all state one number of one kind."""
     by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
     for one in facts:
-        by_slot[one.slot].setdefault(one.quote, _number_in(one.quote))
-    found: dict[str, dict[str, Stated]] = {}
-    for slot, told in by_slot.items():
-        numbers = {quote: number for quote, number in told.items() if number is not None}
-        if len(numbers) == len(told) and len({one.slot for one in numbers.values()}) == 1:
-            found[slot] = numbers
-    return found
+        by_slot[one.slot].setdefault(one.quote, _read_number(one.quote))
+    numbers_of_slot: dict[str, dict[str, Stated]] = {}
+    for slot, numbers_of_quote in by_slot.items():
+        numbers = {
+            quote: number for quote, number in numbers_of_quote.items() if number is not None
+        }
+        if (
+            len(numbers) == len(numbers_of_quote)
+            and len({one.slot for one in numbers.values()}) == 1
+        ):
+            numbers_of_slot[slot] = numbers
+    return numbers_of_slot
 
 
-def _stated(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
-    """Return a fact to vote on: a number is what the quote says, whatever the model made of it."""
+def _build_fact(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
+    """Return a fact to vote on; a number is read from the quote, not from the model's value."""
     spans = ((one.start, one.start + len(one.quote)),)
     number = numeric.get(one.slot, {}).get(one.quote)
     if number is None:
@@ -224,15 +238,17 @@ def _stated(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Stated:
     return Stated(one.slot, number.low, number.high, number.shown, spans, number.bound)
 
 
-def _distinct(facts: Sequence[Stated]) -> list[Stated]:
-    kept: list[Stated] = []
+def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
+    """Return the facts without those that fit an earlier one."""
+    distinct_facts: list[Stated] = []
     for one in facts:
-        if not any(one.fits(other) for other in kept):
-            kept.append(one)
-    return kept
+        if not any(one.fits(other) for other in distinct_facts):
+            distinct_facts.append(one)
+    return distinct_facts
 
 
-def _slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
+def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
+    """Return the request for the slots of a question, with up to 12 of its answers."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     shown = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
@@ -240,7 +256,8 @@ def _slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> I
     return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.messages(fields))
 
 
-def _facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
+def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
+    """Return the request for the facts of an answer."""
     fields = {
         "question": answers.fields(row)["question"],
         "answer": answers.texts[row],

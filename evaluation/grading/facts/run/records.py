@@ -1,6 +1,6 @@
-"""Facts as rows, the same for files and for the database.
+"""Records of facts, the same for files and for the database.
 
-Ids are those that the answers came with: names out of a file, or primary keys.
+Ids are those of the input: names of a file, or primary keys.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.flow.fact_slots import MEANING
 from evaluation.grading.facts.methods import State, Verdict
-from evaluation.grading.facts.methods.verdicts import Agreement, agreement_of
+from evaluation.grading.facts.methods.verdicts import Agreement, compute_agreement
 from evaluation.grading.summary import FactsFound, MeaningFound, ReadByModel
 
 WORKER, MODEL = "worker", "model"
@@ -40,7 +40,7 @@ class CrowdFact:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFact:
-    """A row of answer_facts.csv: a value of an answer, or one that it lacks.
+    """A row of answer_facts.csv: a value that an answer states or lacks, with its verdict.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class AnswerFact:
 
 @dataclass(frozen=True)
 class CrowdFacts:
-    """The facts of a crowd's answers, and how all answers stand to them.
+    """All facts of a run: values of the crowd, and verdicts on all answers.
 
     Attributes
     ----------
@@ -95,30 +95,30 @@ class CrowdFacts:
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
-        """How far each worker and model agrees, by (kind, name); nobody without a verdict."""
-        return agreements_of((one.kind, one.name, one.verdict) for one in self.answers)
+        """Agreement of each worker and model with facts, by (kind, name)."""
+        return compute_agreements((one.kind, one.name, one.verdict) for one in self.answers)
 
     def agreement(self, kind: str, name: Any) -> Agreement:
-        """Return how far a worker or a model agrees; of none 0 facts."""
-        return self.agreements.get((kind, name), agreement_of(0, 0))
+        """Return the agreement of a worker or a model; 0 facts for one without verdicts."""
+        return self.agreements.get((kind, name), compute_agreement(0, 0))
 
 
-def agreements_of(
+def compute_agreements(
     verdicts: Iterable[tuple[str, Any, str]],
 ) -> dict[tuple[str, Any], Agreement]:
-    """Return how far each worker and model agrees, from (kind, name, verdict) of their facts."""
+    """Return the agreement of each worker and model from (kind, name, verdict) of their facts."""
     counts = Counter(verdicts)
-    people = dict.fromkeys((kind, name) for kind, name, _ in counts)
+    authors = dict.fromkeys((kind, name) for kind, name, _ in counts)
     return {
-        (kind, name): agreement_of(
+        (kind, name): compute_agreement(
             counts[kind, name, Verdict.AGREES], counts[kind, name, Verdict.CONTRADICTS]
         )
-        for kind, name in people
+        for kind, name in authors
     }
 
 
-def facts_found(facts: CrowdFacts) -> FactsFound:
-    """Return how many facts were found, as a run's summary has it."""
+def count_facts(facts: CrowdFacts) -> FactsFound:
+    """Return the counts of the facts, for a run's summary."""
     states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
     return FactsFound(
         questions=len(facts.questions) + len(facts.silent),

@@ -1,8 +1,7 @@
-"""Facts that a text states: numbers with their units, years, rates, names.
+"""Extraction of facts from a text: numbers with their units, years, rates, names.
 
-A fact has a slot, which says what it is about as far as it can be told without understanding the
-sentence ("year", "length", "people"), and a value. English words, and figures in any language; what
-is said in other words is not read.
+A fact has a slot, which says what it is about as far as its words tell ("year", "length",
+"people"), and a value. English words, and figures in any language; other words are not read.
 """
 
 from evaluation.grading.facts.texts.reading import Reader

@@ -1,4 +1,4 @@
-"""How sure a number is said to be: about, at least, at most."""
+"""Words that make a number approximate or a bound: about, at least, at most."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ _AFTER: dict[tuple[str, ...], int] = {
 
 
 def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
-    """Return whether the number from token `at` to `end` is said to be about right."""
+    """Return whether the number from token `at` to `end` is approximate."""
     before = [one.lower for one in tokens[max(0, at - 2) : at]]
     if any(word in _ABOUT for word in before):
         return True
     return " ".join(one.lower for one in tokens[end : end + 2]) in _ABOUT_AFTER
 
 
-def bound_of(tokens: Sequence[Token], at: int, end: int) -> int:
-    """Return whether the number from token `at` to `end` is a bound: -1 at most, 1 at least, 0."""
+def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
+    """Return the bound of the number from token `at` to `end`: -1 at most, 1 at least, 0 exact."""
     before = [one.lower for one in tokens[max(0, at - 3) : at]]
     for length in (3, 2, 1):
-        found = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
-        if found is not None:
-            return found
+        bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
+        if bound is not None:
+            return bound
     for length in (2, 1):
-        found = _AFTER.get(tuple(one.lower for one in tokens[end : end + length]))
-        if found is not None and (length > 1 or tokens[end].glued):
-            return found
+        bound = _AFTER.get(tuple(one.lower for one in tokens[end : end + length]))
+        if bound is not None and (length > 1 or tokens[end].glued):
+            return bound
     return EXACT

@@ -37,14 +37,14 @@ _NEVER = (
 
 
 class Named(NamedTuple):
-    """A name in a text: the token, and the key that spellings of it share."""
+    """A name in a text: the token's index, and the key that all its spellings share."""
 
     at: int
     key: str
 
 
 class Lexicon:
-    """The names of a run.
+    """The names of a run, learnt from the use of capitals in its texts.
 
     A word is a name if inside sentences it has a capital more often than not; if it only begins
     sentences, it must never be small and be no common word of the dictionary. Its other spellings
@@ -56,128 +56,134 @@ class Lexicon:
     """
 
     def __init__(self, texts: Iterable[Sequence[Token]]) -> None:
-        inside: Counter[str] = Counter()
-        small: Counter[str] = Counter()
-        first: Counter[str] = Counter()
+        n_inside: Counter[str] = Counter()
+        n_small: Counter[str] = Counter()
+        n_first: Counter[str] = Counter()
         capitals = words = 0
         for tokens in texts:
-            begins = True
-            told = [token for token in tokens if token.kind == WORD]
-            if len(told) > FEW:
-                words += len(told)
-                capitals += sum(token.text[0].isupper() for token in told)
+            is_at_start = True
+            words_of_text = [token for token in tokens if token.kind == WORD]
+            if len(words_of_text) > FEW:
+                words += len(words_of_text)
+                capitals += sum(token.text[0].isupper() for token in words_of_text)
             for token in tokens:
                 if token.kind != WORD:
-                    begins = begins or token.text in _ENDS
+                    is_at_start = is_at_start or token.text in _ENDS
                     continue
-                word = _plain(token.lower)
+                word = _strip_genitive(token.lower)
                 if not token.text[0].isupper():
-                    small[word] += 1
-                elif begins:
-                    first[word] += 1
+                    n_small[word] += 1
+                elif is_at_start:
+                    n_first[word] += 1
                 else:
-                    inside[word] += 1
-                begins = False
+                    n_inside[word] += 1
+                is_at_start = False
+        # German, or text in capitals only: then a capital does not mark a name.
         self.is_off = capitals > MOST_CAPITALS * words
         self._counts: dict[str, int] = {}
         if not self.is_off:
             self._counts = {
-                word: inside[word] + first[word]
-                for word in (*inside, *first)
-                if _may_be_name(word)
+                word: n_inside[word] + n_first[word]
+                for word in (*n_inside, *n_first)
+                if _is_possible_name(word)
                 and (
-                    inside[word] > small[word]
-                    or (not small[word] and not inside[word] and not is_common(word))
+                    n_inside[word] > n_small[word]
+                    or (not n_small[word] and not n_inside[word] and not is_common(word))
                 )
             }
-        self._near = _Near(self._counts)
+        self._near = _NearIndex(self._counts)
         self._keys: dict[str, str] = {}
 
     def __len__(self) -> int:
+        """Return the number of names."""
         return len(self._counts)
 
-    def key(self, token: Token) -> str:
-        """Return the key of a name, "" of any other word."""
+    def find_key(self, token: Token) -> str:
+        """Return the key of a name; "" for any other word."""
         key = self._keys.get(token.lower)
         if key is None:
-            key = self._keys[token.lower] = self._key(_plain(token.lower))
+            key = self._keys[token.lower] = self._find_key(_strip_genitive(token.lower))
         return key
 
-    def _key(self, word: str) -> str:
+    def _find_key(self, word: str) -> str:
+        """Return the key of a lower-case word: that of the frequent spelling if it is misspelt."""
         if not self._counts:
             return ""
         if word in self._counts:
-            return self._near.better(word) or word
-        if len(word) < LONG or not _may_be_name(word):
+            return self._near.find_better(word) or word
+        if len(word) < LONG or not _is_possible_name(word):
             return ""
         if word.endswith("s") and word[:-1] in self._counts:
-            return self._key(word[:-1])
-        if _frequency(word):
+            return self._find_key(word[:-1])
+        if _get_frequency(word):
             return ""
-        return self._near.better(word) or ""
+        return self._near.find_better(word) or ""
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Named]:
         """Yield the names of a text in their order."""
         if self._counts:
             for at, token in enumerate(tokens):
                 if token.kind == WORD and len(token.text) > 1:
-                    key = self.key(token)
+                    key = self.find_key(token)
                     if key:
                         yield Named(at, key)
 
 
-class _Near:
-    """Finds the most frequent name that is one letter missing, added, changed or swapped away."""
+class _NearIndex:
+    """Index of names by their parts, to find the most frequent name one edit away."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self.counts = counts
         self.by_part: dict[str, list[str]] = {}
         for word in counts:
             if LONG <= len(word) <= 30:
-                for part in _parts(word):
+                for part in _build_parts(word):
                     self.by_part.setdefault(part, []).append(word)
 
-    def better(self, word: str) -> str:
-        """Return a name near a word that is met at least twice as often; "" if there is none."""
+    def find_better(self, word: str) -> str:
+        """Return the nearest name that occurs at least twice as often; "" if there is none."""
         if not LONG <= len(word) <= 30:
             return ""
         own = self.counts.get(word, 0)
-        near = {one for part in _parts(word) for one in self.by_part.get(part, ())[:50]}
-        found = [
+        candidates = {one for part in _build_parts(word) for one in self.by_part.get(part, ())[:50]}
+        frequent = [
             one
-            for one in near
+            for one in candidates
             if self.counts[one] >= max(2 * own, 1) and one != word and _is_near(one, word)
         ]
-        return max(found, key=lambda one: (self.counts[one], one), default="")
+        return max(frequent, key=lambda one: (self.counts[one], one), default="")
 
 
 def is_common(word: str) -> bool:
-    """Return whether the dictionary knows a word as a common one."""
-    return _frequency(word) > COMMON
+    """Return whether the dictionary lists a word as common."""
+    return _get_frequency(word) > COMMON
 
 
-def _frequency(word: str) -> int:
-    return _dictionary().get(word, 0)
+def _get_frequency(word: str) -> int:
+    """Return how often the dictionary's corpus has a word; 0 for an unknown word."""
+    return _load_dictionary().get(word, 0)
 
 
 @cache
-def _dictionary() -> dict[str, int]:
+def _load_dictionary() -> dict[str, int]:
+    """Return the frequencies of the English spelling dictionary, loaded once."""
     found: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
     return found
 
 
-def _plain(word: str) -> str:
-    """Return a word without the ending of a genitive."""
+def _strip_genitive(word: str) -> str:
+    """Return a word without its genitive ending."""
     plain = word.replace("’", "'")
     return plain[:-2] if plain.endswith("'s") else plain.rstrip("'")
 
 
-def _may_be_name(word: str) -> bool:
+def _is_possible_name(word: str) -> bool:
+    """Return whether a word is longer than a letter and neither a title nor a month."""
     return len(word) > 1 and word not in _NEVER
 
 
-def _parts(word: str) -> set[str]:
-    """Return a word and what is left of it without one of its letters."""
+def _build_parts(word: str) -> set[str]:
+    """Return a word, and the word without each of its letters."""
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 

@@ -64,24 +64,24 @@ class Number(NamedTuple):
     figures: str
 
 
-def number_at(tokens: Sequence[Token], at: int) -> Number | None:
-    """Return the number that begins at a token; None where none does."""
+def parse_number(tokens: Sequence[Token], at: int) -> Number | None:
+    """Return the number that begins at a token, in figures or words; None where none does."""
     token = tokens[at]
     if token.kind == FIGURE:
-        found = None if _is_list(tokens, at) else _figure(token.text)
+        found = None if _is_list(tokens, at) else _parse_figure(token.text)
         if found is None:
             return None
         value, place = found
-        return _finished(tokens, value, place, at + 1, token.text)
+        return _extend_number(tokens, value, place, at + 1, token.text)
     if token.kind == WORD:
-        return _words(tokens, at)
+        return _parse_words(tokens, at)
     if token.text in _VULGAR:
         return Number(_VULGAR[token.text], 0.01, at + 1, token.text)
     return None
 
 
 def _is_list(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a figure is the beginning of a list: the 1,2 of "1,2, and 3" is not 1.2."""
+    """Return whether a figure begins a list: the 1,2 of "1,2, and 3" is not 1.2."""
     if "," not in tokens[at].text or _THOUSANDS.fullmatch(tokens[at].text):
         return False
     after = tokens[at + 1 : at + 3]
@@ -92,8 +92,8 @@ def _is_list(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _figure(text: str) -> tuple[float, float] | None:
-    """Return value and last place of a figure; None for a code such as 1.2.3."""
+def _parse_figure(text: str) -> tuple[float, float] | None:
+    """Return value and last stated place of a figure; None for a code such as 1.2.3."""
     if len(text) > LONGEST_FIGURE:
         return None
     marks = [mark for mark in text if not mark.isdecimal()]
@@ -110,10 +110,11 @@ def _figure(text: str) -> tuple[float, float] | None:
             return None
     _, _, decimals = plain.partition(".")
     value = float(plain)
-    return value, _place(plain, decimals, value)
+    return value, _find_place(plain, decimals, value)
 
 
-def _place(plain: str, decimals: str, value: float) -> float:
+def _find_place(plain: str, decimals: str, value: float) -> float:
+    """Return the last stated place: 100 for "1200", .1 for "12.5"."""
     if decimals:
         return 10.0 ** -len(decimals)
     if value == 0:
@@ -124,25 +125,25 @@ def _place(plain: str, decimals: str, value: float) -> float:
     return 10.0**trailing
 
 
-def _words(tokens: Sequence[Token], at: int) -> Number | None:
-    """Return a number in words: "twenty-five", "two hundred and five", "a million"."""
+def _parse_words(tokens: Sequence[Token], at: int) -> Number | None:
+    """Return a number in words, such as "twenty-five" or "a million"; None for other words."""
     word = tokens[at].lower
     if word in ("a", "an"):
         after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
         if after in _ALONE:
-            return _finished(tokens, 1.0, 1.0, at + 1, "")
+            return _extend_number(tokens, 1.0, 1.0, at + 1, "")
         return None
     if word in _ALONE:
-        return _finished(tokens, 1.0, 1.0, at, "")
-    begun = _below_hundred(tokens, at)
-    if begun is None:
+        return _extend_number(tokens, 1.0, 1.0, at, "")
+    value_and_end = _parse_below_hundred(tokens, at)
+    if value_and_end is None:
         return None
-    value, end = begun
-    return _finished(tokens, value, 10.0 if value and value % 10 == 0 else 1.0, end, "")
+    value, end = value_and_end
+    return _extend_number(tokens, value, 10.0 if value and value % 10 == 0 else 1.0, end, "")
 
 
-def _below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
-    """Return a number below 100 in words and the token after it."""
+def _parse_below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """Return a number below 100 in words and the index of the token after it."""
     if at >= len(tokens):
         return None
     word = tokens[at].lower
@@ -159,15 +160,17 @@ def _below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None
     return float(_TENS[word]), at + 1
 
 
-def _finished(tokens: Sequence[Token], value: float, place: float, at: int, figures: str) -> Number:
-    """Return a number with what follows it: scales, further words, halves."""
-    total, current, scaled = 0.0, value, False
+def _extend_number(
+    tokens: Sequence[Token], value: float, place: float, at: int, figures: str
+) -> Number:
+    """Return the number with the scales, further words and halves that follow it."""
+    total, current, is_scaled = 0.0, value, False
     while at < len(tokens):
         word = tokens[at].lower
         if word in _SCALES and (word not in _GLUED or (figures and tokens[at].glued)):
             scale = _SCALES[word]
             place = place * scale
-            scaled = True
+            is_scaled = True
             if scale >= 1000:
                 total, current = total + (current or 1.0) * scale, 0.0
             else:
@@ -175,22 +178,24 @@ def _finished(tokens: Sequence[Token], value: float, place: float, at: int, figu
             at += 1
             continue
         # "two hundred and five", "one thousand two hundred"
-        joined = at + 1 if word == "and" and scaled else at
-        more = _below_hundred(tokens, joined) if scaled and not figures else None
-        if more is None:
+        next_word = at + 1 if word == "and" and is_scaled else at
+        below_hundred = (
+            _parse_below_hundred(tokens, next_word) if is_scaled and not figures else None
+        )
+        if below_hundred is None:
             break
-        current += more[0]
-        place = 10.0 if more[0] and more[0] % 10 == 0 else 1.0
-        at = more[1]
+        current += below_hundred[0]
+        place = 10.0 if below_hundred[0] and below_hundred[0] % 10 == 0 else 1.0
+        at = below_hundred[1]
     value = total + current
-    half = _half(tokens, at)
+    half = _parse_half(tokens, at)
     if half is not None:
         value, place, at = value + half[0], min(place, 1.0) / 10, half[1]
     return Number(value, place if math.isfinite(place) else 1.0, at, figures)
 
 
-def _half(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
-    """Return what "and a half" or a vulgar fraction adds, and the token after it."""
+def _parse_half(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """Return the value of "and a half" or a vulgar fraction, and the token after it."""
     if at < len(tokens) and tokens[at].kind == MARK and tokens[at].text in _VULGAR:
         return _VULGAR[tokens[at].text], at + 1
     words = [one.lower for one in tokens[at : at + 3]]

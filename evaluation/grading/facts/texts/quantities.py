@@ -1,13 +1,13 @@
-"""Measures, counts, years and months in the order in which a text tells them."""
+"""Quantities of a text, in their order: measures, counts, years and months."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.facts.texts.hedges import EXACT, bound_of, is_about
-from evaluation.grading.facts.texts.numbers import WORDS, Number, number_at
-from evaluation.grading.facts.texts.rates import Rate, rate_at
+from evaluation.grading.facts.texts.hedges import EXACT, find_bound, is_about
+from evaluation.grading.facts.texts.numbers import WORDS, Number, parse_number
+from evaluation.grading.facts.texts.rates import Rate, parse_rate
 from evaluation.grading.facts.texts.tokens import FIGURE, MARK, WORD, Token
 from evaluation.grading.facts.texts.units import (
     BY_WORD,
@@ -15,15 +15,15 @@ from evaluation.grading.facts.texts.units import (
     SUBUNITS,
     TIME_OF_DAY,
     Unit,
-    unit_at,
+    parse_unit,
 )
 from evaluation.grading.facts.texts.years import (
     ORDINALS,
     Year,
-    century_at,
     is_year,
-    month_at,
-    year_at,
+    parse_century,
+    parse_month,
+    parse_year,
 )
 
 # A number behind one of these names a thing and counts nothing: terminal 1, chapter 5.
@@ -45,7 +45,7 @@ _STARTS = WORDS | {"a", "an", "half", "quarter", "between"} | ORDINALS
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number of a text with what it measures.
+    """A number or range of a text with its unit, rate and bound.
 
     Attributes
     ----------
@@ -81,55 +81,56 @@ class Dated:
     shown: str
 
 
-def quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | Dated]:
-    """Yield what a text tells in numbers, in their order.
+def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | Dated]:
+    """Yield the quantities and dates of a text in their order.
 
     Parameters
     ----------
     counts : the question asks for a number, so that 1500 is one rather than a year.
     """
-    at, mark = 0, 0
+    at, n_list_marks = 0, 0
     while at < len(tokens):
         token = tokens[at]
         if token.kind == WORD and token.lower not in _STARTS:
-            month = month_at(tokens, at)
+            month = parse_month(tokens, at)
             if month is not None:
                 yield Dated("month", month, month, False, EXACT, at, at + 1, token.text)
             at += 1
             continue
-        century = century_at(tokens, at)
+        century = parse_century(tokens, at)
         if century is not None:
-            yield _dated(tokens, at, century)
+            yield _build_dated(tokens, at, century)
             at = century.end
             continue
         if token.kind == FIGURE:
-            if token.text == str(mark + 1) and _is_list_mark(tokens, at, mark):
-                mark, at = mark + 1, at + 2
+            if token.text == str(n_list_marks + 1) and _is_list_mark(tokens, at, n_list_marks):
+                n_list_marks, at = n_list_marks + 1, at + 2
                 continue
-            past = _past_code(tokens, at)
-            if past > at:
-                at = past
+            after_code = _skip_code(tokens, at)
+            if after_code > at:
+                at = after_code
                 continue
-        found = _quantity(tokens, at, counts)
-        if found is None:
+        quantity = _parse_quantity(tokens, at, counts)
+        if quantity is None:
             at += 1
             continue
-        yield found
-        at = found.end
+        yield quantity
+        at = quantity.end
 
 
-def shown_number(value: float) -> str:
-    """Return a number for people."""
+def format_number(value: float) -> str:
+    """Return a number with thousands separators, at most 10 significant digits."""
     return f"{value:,.10g}"
 
 
-def _dated(tokens: Sequence[Token], at: int, year: Year) -> Dated:
-    about, bound = is_about(tokens, at, year.end), bound_of(tokens, at, year.end)
+def _build_dated(tokens: Sequence[Token], at: int, year: Year) -> Dated:
+    """Return a year with its bound and whether it is approximate."""
+    about, bound = is_about(tokens, at, year.end), find_bound(tokens, at, year.end)
     return Dated("year", year.low, year.high, about, bound, at, year.end, year.shown)
 
 
 def _is_list_mark(tokens: Sequence[Token], at: int, mark: int) -> bool:
-    """Return whether a small figure only numbers what comes: "1. ...", "2) ..."."""
+    """Return whether a small figure only numbers an item of a list: "1. ...", "2) ..."."""
     return (
         at + 2 < len(tokens)
         and tokens[at + 1].text in (".", ")")
@@ -145,10 +146,10 @@ def _is_list_mark(tokens: Sequence[Token], at: int, mark: int) -> bool:
     )
 
 
-def _past_code(tokens: Sequence[Token], at: int) -> int:
+def _skip_code(tokens: Sequence[Token], at: int) -> int:
     """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date's day.
 
-    Itself where it is one.
+    Return `at` itself for a number.
     """
     token = tokens[at]
     before = tokens[at - 1] if at else None
@@ -169,7 +170,7 @@ def _past_code(tokens: Sequence[Token], at: int) -> int:
         if after.text in "*=^+×" and beyond is not None:
             return at + 3
         if after.text in "/.-" and beyond is not None and beyond.kind == FIGURE:
-            return at if is_year(token.text) else _past_date(tokens, at)
+            return at if is_year(token.text) else _skip_date(tokens, at)
         if after.kind == WORD and _is_no_unit(tokens, at + 1):
             return at + 2
     if _is_day(tokens, at):
@@ -181,19 +182,28 @@ def _is_day(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a figure is the day of a month: 12 May, May 12."""
     if not tokens[at].text.isdecimal() or len(tokens[at].text) > 2:
         return False
-    if at and tokens[at - 1].kind == WORD and month_at(tokens, at - 1) is not None:
+    if at and tokens[at - 1].kind == WORD and parse_month(tokens, at - 1) is not None:
         return True
-    return at + 1 < len(tokens) and month_at(tokens, at + 1) is not None
+    return at + 1 < len(tokens) and parse_month(tokens, at + 1) is not None
 
 
 def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a word glued to a figure is neither a unit nor a scale nor the s of a year."""
+    """Return whether a word glued to a figure is neither unit, scale nor the s of a decade."""
     word = tokens[at].lower
-    return unit_at(tokens, at) is None and word not in ("s", "k", "m", "mn", "bn", "x", "am", "pm")
+    return parse_unit(tokens, at) is None and word not in (
+        "s",
+        "k",
+        "m",
+        "mn",
+        "bn",
+        "x",
+        "am",
+        "pm",
+    )
 
 
-def _past_date(tokens: Sequence[Token], at: int) -> int:
-    """Return the token at which a date's year stands, or after it; a fraction or range stays."""
+def _skip_date(tokens: Sequence[Token], at: int) -> int:
+    """Return the token of a date's year, or after the date; `at` for a fraction or a range."""
     parts = [at]
     while (
         len(parts) < 3
@@ -210,133 +220,140 @@ def _past_date(tokens: Sequence[Token], at: int) -> int:
 
 
 def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether the tokens at `at` are a fraction such as 3/4, its denominator at most 20."""
     top, bottom = tokens[at].text, tokens[at + 2].text
     if not (top.isdecimal() and bottom.isdecimal() and len(top) <= 2 and len(bottom) <= 2):
         return False
     return 0 < int(top) < int(bottom) <= 20
 
 
-def _quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity | Dated | None:
+def _parse_quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity | Dated | None:
+    """Return the quantity or date that begins at a token; None where none does."""
     word = tokens[at].lower
     if word in ("a", "an", "half", "quarter"):
-        told = _part_of_unit(tokens, at)
-        if told is not None:
-            return told
+        part_of_unit = _parse_part_of_unit(tokens, at)
+        if part_of_unit is not None:
+            return part_of_unit
     if word == "between":
-        return _between(tokens, at)
-    number = _clock(tokens, at)
+        return _parse_between(tokens, at)
+    number = _parse_clock(tokens, at)
     if number is not None:
         return number
     if at + 2 < len(tokens) and tokens[at + 1].text == "/" and _is_fraction(tokens, at):
         value = int(tokens[at].text) / int(tokens[at + 2].text)
         part = Number(value, 0.01, at + 3, "")
-        return _measured(tokens, at, part, part)
-    if word == "one" and len(tokens) > 2 and unit_at(tokens, at + 1) is None:
+        return _build_quantity(tokens, at, part, part)
+    if word == "one" and len(tokens) > 2 and parse_unit(tokens, at + 1) is None:
         after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
         if after not in ("hundred", "thousand", "million", "billion", "dozen"):
             return None  # mostly a pronoun
-    first = number_at(tokens, at)
+    first = parse_number(tokens, at)
     if first is None:
         return None
-    year = year_at(tokens, at, first, counts)
+    year = parse_year(tokens, at, first, counts)
     if year is not None:
-        return _dated(tokens, at, year)
-    return _measured(tokens, at, first, _range_end(tokens, first) or first)
+        return _build_dated(tokens, at, year)
+    return _build_quantity(tokens, at, first, _parse_range_end(tokens, first) or first)
 
 
-def _range_end(tokens: Sequence[Token], first: Number) -> Number | None:
+def _parse_range_end(tokens: Sequence[Token], first: Number) -> Number | None:
     """Return the upper end of "2-3" or "2 to 3"; None where there is no range."""
     at = first.end
     if at + 1 >= len(tokens) or tokens[at].text not in ("-", "–", "to", "or"):
         return None
     if tokens[at].text == "-" and tokens[at + 1].kind != FIGURE:
         return None
-    second = number_at(tokens, at + 1)
+    second = parse_number(tokens, at + 1)
     if second is None or second.value <= first.value:
         return None
     return second
 
 
-def _between(tokens: Sequence[Token], at: int) -> Quantity | None:
-    first = number_at(tokens, at + 1) if at + 1 < len(tokens) else None
+def _parse_between(tokens: Sequence[Token], at: int) -> Quantity | None:
+    """Return the range of "between 2 and 3 km"; None where there is none."""
+    first = parse_number(tokens, at + 1) if at + 1 < len(tokens) else None
     if first is None or is_year(first.figures):
         return None
     end = first.end
-    unit = unit_at(tokens, end)
+    unit = parse_unit(tokens, end)
     if unit is not None:
         end = unit[1]
     if end + 1 >= len(tokens) or tokens[end].lower != "and":
         return None
-    second = number_at(tokens, end + 1)
+    second = parse_number(tokens, end + 1)
     if second is None or second.value <= first.value:
         return None
-    return _measured(tokens, at, first, second)
+    return _build_quantity(tokens, at, first, second)
 
 
-def _measured(tokens: Sequence[Token], at: int, first: Number, last: Number) -> Quantity:
-    """Return a number, or a range, with its unit, what is added to it, and its rate."""
+def _build_quantity(tokens: Sequence[Token], at: int, first: Number, last: Number) -> Quantity:
+    """Return a number or range with its unit, added smaller units, and rate."""
     begin, end = at, last.end
     unit, low, high = None, first.value, last.value
     place = min(first.place, last.place)
-    shown = shown_number(low) if low == high else f"{shown_number(low)}–{shown_number(high)}"
+    shown = format_number(low) if low == high else f"{format_number(low)}–{format_number(high)}"
     before = tokens[at - 1] if at else None
-    found = unit_at(tokens, end)
-    if found is None and before is not None and before.text in CURRENCIES:
+    unit_and_end = parse_unit(tokens, end)
+    if unit_and_end is None and before is not None and before.text in CURRENCIES:
         unit, begin = CURRENCIES[before.text], at - 1
         shown = f"{shown} {unit.symbol}"
-    elif found is not None:
-        unit, end = found
+    elif unit_and_end is not None:
+        unit, end = unit_and_end
         shown = f"{shown} {unit.symbol}"
         if low == high:
-            added = _added(tokens, end, unit)
-            if added is not None:
-                more, sub, end = added
+            addition = _parse_addition(tokens, end, unit)
+            if addition is not None:
+                added_value, sub_unit, end = addition
                 shown = (
-                    f"{shown} {shown_number(more)} {sub.symbol}"
-                    if sub
-                    else f"{shown_number(low + more)} {unit.symbol}"
+                    f"{shown} {format_number(added_value)} {sub_unit.symbol}"
+                    if sub_unit
+                    else f"{format_number(low + added_value)} {unit.symbol}"
                 )
-                low = high = low + (more * sub.factor / unit.factor if sub else more)
-                place = min(place, (sub.factor / unit.factor) if sub else place)
-    about, bound = is_about(tokens, begin, end), bound_of(tokens, begin, end)
+                low = high = low + (
+                    added_value * sub_unit.factor / unit.factor if sub_unit else added_value
+                )
+                place = min(place, (sub_unit.factor / unit.factor) if sub_unit else place)
+    about, bound = is_about(tokens, begin, end), find_bound(tokens, begin, end)
     if bound == EXACT:
-        bound = bound_of(tokens, begin, last.end)
-    rate = rate_at(tokens, end)
+        bound = find_bound(tokens, begin, last.end)
+    rate = parse_rate(tokens, end)
     noun = ""
     if unit is None and rate is None:
-        noun, past = _noun(tokens, end)
-        rate = rate_at(tokens, past) if noun else None
+        noun, after_noun = _find_noun(tokens, end)
+        rate = parse_rate(tokens, after_noun) if noun else None
     if rate is not None:
         end = rate.end
         shown = f"{shown} per {rate.unit.singular}"
     return Quantity(low, high, place, about, bound, unit, rate, begin, end, shown, noun)
 
 
-def _added(tokens: Sequence[Token], at: int, unit: Unit) -> tuple[float, Unit | None, int] | None:
-    """Return what is added to a measure: how much, of which smaller unit, and the token after it.
+def _parse_addition(
+    tokens: Sequence[Token], at: int, unit: Unit
+) -> tuple[float, Unit | None, int] | None:
+    """Return what is added to a measure: amount, smaller unit, and the token after it.
 
     "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
     """
-    joined = at
+    next_token = at
     if at < len(tokens) and tokens[at].text in ("and", ",", "&"):
-        joined = at + 1
+        next_token = at + 1
     words = [one.lower for one in tokens[at : at + 3]]
     if words == ["and", "a", "half"]:
         return 0.5, None, at + 3
-    if joined >= len(tokens):
+    if next_token >= len(tokens):
         return None
-    number = number_at(tokens, joined)
+    number = parse_number(tokens, next_token)
     if number is None:
         return None
-    found = unit_at(tokens, number.end)
-    if found is not None:
-        sub, end = found
-        fits = sub.dimension == unit.dimension and sub.factor < unit.factor
-        if unit.symbol == "h" and sub.symbol == "m":  # 12 h 25 m
-            sub, fits = BY_WORD["minute"], True
-        return (number.value, sub, end) if fits else None
+    unit_and_end = parse_unit(tokens, number.end)
+    if unit_and_end is not None:
+        sub_unit, end = unit_and_end
+        fits = sub_unit.dimension == unit.dimension and sub_unit.factor < unit.factor
+        if unit.symbol == "h" and sub_unit.symbol == "m":  # 12 h 25 m
+            sub_unit, fits = BY_WORD["minute"], True
+        return (number.value, sub_unit, end) if fits else None
     default = SUBUNITS.get(unit.symbol)
-    if default is None or joined != at or number.value >= 100 or number.end != at + 1:
+    if default is None or next_token != at or number.value >= 100 or number.end != at + 1:
         return None
     after = tokens[number.end] if number.end < len(tokens) else None
     if (
@@ -348,37 +365,43 @@ def _added(tokens: Sequence[Token], at: int, unit: Unit) -> tuple[float, Unit | 
     return number.value, default, number.end
 
 
-def _part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
-    """Return "half an hour", "a quarter of an hour", "an hour and a half", in their unit."""
+def _parse_part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
+    """Return "half an hour", "a quarter of an hour" or "an hour and a half", in their unit."""
     words = [one.lower for one in tokens[at : at + 6]]
     unit, end, value = None, at, 0.0
     if words[0] in ("a", "an") and len(words) > 1 and words[1] in ("half", "quarter"):
-        return _part_of_unit(tokens, at + 1)
+        return _parse_part_of_unit(tokens, at + 1)
     if words[0] in ("a", "an"):
-        found = unit_at(tokens, at + 1)
-        if found is not None and [one.lower for one in tokens[found[1] : found[1] + 3]] == [
+        unit_and_end = parse_unit(tokens, at + 1)
+        if unit_and_end is not None and [
+            one.lower for one in tokens[unit_and_end[1] : unit_and_end[1] + 3]
+        ] == [
             "and",
             "a",
             "half",
         ]:
-            unit, end, value = found[0], found[1] + 3, 1.5
+            unit, end, value = unit_and_end[0], unit_and_end[1] + 3, 1.5
     elif words[0] in ("half", "quarter"):
-        past = at + 1
-        while past < at + 3 and past < len(tokens) and tokens[past].lower in ("of", "a", "an"):
-            past += 1
-        found = unit_at(tokens, past) if past > at + 1 else None
-        if found is not None:
-            unit, end = found
+        position = at + 1
+        while (
+            position < at + 3
+            and position < len(tokens)
+            and tokens[position].lower in ("of", "a", "an")
+        ):
+            position += 1
+        unit_and_end = parse_unit(tokens, position) if position > at + 1 else None
+        if unit_and_end is not None:
+            unit, end = unit_and_end
             value = 0.5 if words[0] == "half" else 0.25
     if unit is None:
         return None
-    about, bound = is_about(tokens, at, end), bound_of(tokens, at, end)
-    shown = f"{shown_number(value)} {unit.symbol}"
+    about, bound = is_about(tokens, at, end), find_bound(tokens, at, end)
+    shown = f"{format_number(value)} {unit.symbol}"
     return Quantity(value, value, 0.1, about, bound, unit, None, at, end, shown)
 
 
-def _clock(tokens: Sequence[Token], at: int) -> Quantity | None:
-    """Return "12:25" as hours and minutes, a time of day with am or pm; None of anything else."""
+def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
+    """Return "12:25" as a duration, or with am or pm as a time of day; None for other tokens."""
     if tokens[at].kind != FIGURE:
         return None
     hours, minutes, end = tokens[at].text, "", at + 1
@@ -392,26 +415,26 @@ def _clock(tokens: Sequence[Token], at: int) -> Quantity | None:
     ):
         minutes, end = tokens[at + 2].text, at + 3
     after = tokens[end].lower if end < len(tokens) else ""
-    half = after in ("am", "pm", "a.m", "p.m", "o'clock", "o’clock")
-    if not hours.isdecimal() or len(hours) > 2 or not (minutes or half):
+    is_time_of_day = after in ("am", "pm", "a.m", "p.m", "o'clock", "o’clock")
+    if not hours.isdecimal() or len(hours) > 2 or not (minutes or is_time_of_day):
         return None
     hour, minute = int(hours), int(minutes or 0)
-    if minute > 59 or hour > (12 if half else 99):
+    if minute > 59 or hour > (12 if is_time_of_day else 99):
         return None
     shown = f"{hour}:{minute:02}"
-    if half:
+    if is_time_of_day:
         hour = hour % 12 + (12 if after.startswith("p") else 0)
         shown, end = f"{shown} {after}", end + 1
-    unit = Unit(TIME_OF_DAY, 3600.0, "h") if half else BY_WORD["hour"]
+    unit = Unit(TIME_OF_DAY, 3600.0, "h") if is_time_of_day else BY_WORD["hour"]
     value = hour + minute / 60
-    about, bound = is_about(tokens, at, end), bound_of(tokens, at, end)
-    if not half:
+    about, bound = is_about(tokens, at, end), find_bound(tokens, at, end)
+    if not is_time_of_day:
         shown = f"{hour} h {minute} min"
     return Quantity(value, value, 1 / 60, about, bound, unit, None, at, end, shown)
 
 
-def _noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
-    """Return what a number counts, the plural among the next three words, and the token after it.
+def _find_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+    """Return the counted noun, a plural in the next three words, and the token after it.
 
     "" where nothing follows that is counted.
     """

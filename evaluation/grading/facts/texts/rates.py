@@ -1,4 +1,4 @@
-"""What a measure is told for: "a year", "per kilometre", "each century", "daily"."""
+"""Rates: the unit that a measure refers to, as in "a year", "per kilometre", "daily"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluation.grading.facts.texts.tokens import Token
-from evaluation.grading.facts.texts.units import BY_WORD, DURATION, Unit, unit_at
+from evaluation.grading.facts.texts.units import BY_WORD, DURATION, Unit, parse_unit
 
 _BY = frozenset(("a", "an", "per", "each", "every"))
 _ADVERBS = {
@@ -21,27 +21,27 @@ _ADVERBS = {
 
 
 class Rate(NamedTuple):
-    """What a measure is told for; `begin` and `end` are its tokens."""
+    """The unit that a measure refers to; `begin` and `end` are its tokens."""
 
     unit: Unit
     begin: int
     end: int
 
 
-def rate_at(tokens: Sequence[Token], at: int) -> Rate | None:
-    """Return the rate that follows a measure: "a year", "/h", "per second"."""
+def parse_rate(tokens: Sequence[Token], at: int) -> Rate | None:
+    """Return the rate that directly follows a measure ("a year", "/h"); None without one."""
     if at >= len(tokens):
         return None
     word = tokens[at].lower
     if word in _BY or tokens[at].text == "/":
-        found = unit_at(tokens, at + 1)
+        found = parse_unit(tokens, at + 1)
         if found is not None:
             return Rate(found[0], at, found[1])
     return None
 
 
-def rate_near(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
-    """Return the time that a clause tells its measure for: "each century", "daily".
+def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
+    """Return the rate elsewhere in a clause ("each century", "daily"); None without one.
 
     "Every 20 minutes" is a measure itself; "a year" says nothing away from its measure.
     """

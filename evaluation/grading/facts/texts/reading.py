@@ -1,4 +1,4 @@
-"""All facts that the answers to a question state."""
+"""Extract all facts of the answers to a question."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from evaluation.grading.facts.texts.names import Lexicon
 from evaluation.grading.facts.texts.numbers import WORDS
-from evaluation.grading.facts.texts.quantities import Dated, Quantity, quantities
-from evaluation.grading.facts.texts.slots import Asked, main_unit, stated
+from evaluation.grading.facts.texts.quantities import Dated, Quantity, parse_quantities
+from evaluation.grading.facts.texts.slots import Asked, build_facts, choose_main_unit
 from evaluation.grading.facts.texts.stated import NAME, Stated
-from evaluation.grading.facts.texts.tokens import Token, tokens_of
+from evaluation.grading.facts.texts.tokens import Token, tokenise
 from evaluation.grading.facts.texts.years import MONTHS
 
 # A text without any of these has neither a number nor a date: it is not looked at for them.
@@ -23,7 +23,7 @@ _NUMERIC = re.compile(
 
 
 class Reader:
-    """Reads the facts that answers state; it learns names from all texts of a run.
+    """Extracts facts from answers; it learns names from all texts of a run.
 
     Parameters
     ----------
@@ -31,33 +31,42 @@ class Reader:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.names = Lexicon(map(tokens_of, texts))
+        self.names = Lexicon(map(tokenise, texts))
 
     def read(self, question: str, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts that each answer to a question states, without what it states itself.
+        """Return the facts of each answer to a question, without those that the question states.
 
         Parameters
         ----------
         question : its text, "" where nobody knows. texts : the answers.
         """
-        asked = Asked.of(question)
-        given, *answers = [tokens_of(text) for text in (question, *texts)]
-        told, *found = [
-            _told(text, tokens, asked)
-            for text, tokens in zip((question, *texts), (given, *answers), strict=True)
+        asked = Asked.from_question(question)
+        question_tokens, *answers = [tokenise(text) for text in (question, *texts)]
+        question_quantities, *answer_quantities = [
+            _parse_text(text, tokens, asked)
+            for text, tokens in zip((question, *texts), (question_tokens, *answers), strict=True)
         ]
-        unit = main_unit(asked, (one for each in found for one in each))
-        known = [*stated(given, told, unit), *self._named(given)]
+        unit = choose_main_unit(
+            asked,
+            (one for quantities_of_answer in answer_quantities for one in quantities_of_answer),
+        )
+        question_facts = [
+            *build_facts(question_tokens, question_quantities, unit),
+            *self._find_names(question_tokens),
+        ]
         return [
             [
                 one
-                for one in (*stated(tokens, each, unit), *self._named(tokens))
-                if not any(one.fits(other) for other in known)
+                for one in (
+                    *build_facts(tokens, quantities_of_answer, unit),
+                    *self._find_names(tokens),
+                )
+                if not any(one.fits(other) for other in question_facts)
             ]
-            for tokens, each in zip(answers, found, strict=True)
+            for tokens, quantities_of_answer in zip(answers, answer_quantities, strict=True)
         ]
 
-    def _named(self, tokens: Sequence[Token]) -> list[Stated]:
+    def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
         """Return the names of a text, each once, with all its places."""
         places: dict[str, list[Token]] = {}
         for at, key in self.names.read(tokens):
@@ -75,7 +84,8 @@ class Reader:
         ]
 
 
-def _told(text: str, tokens: Sequence[Token], asked: Asked) -> list[Quantity | Dated]:
+def _parse_text(text: str, tokens: Sequence[Token], question: Asked) -> list[Quantity | Dated]:
+    """Return the quantities and dates of a text."""
     if not _NUMERIC.search(text):
         return []
-    return list(quantities(tokens, asked.counts))
+    return list(parse_quantities(tokens, question.counts))

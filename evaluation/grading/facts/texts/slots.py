@@ -1,4 +1,4 @@
-"""What a fact is about, told apart by what can be told without understanding the sentence."""
+"""Slots: what a quantity is about, as far as its words tell, and its value in base units."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from evaluation.grading.facts.texts.hedges import EXACT
 from evaluation.grading.facts.texts.quantities import Dated, Quantity
-from evaluation.grading.facts.texts.rates import rate_near
+from evaluation.grading.facts.texts.rates import find_rate
 from evaluation.grading.facts.texts.stated import Stated
-from evaluation.grading.facts.texts.tokens import Token, clause, stems
+from evaluation.grading.facts.texts.tokens import Token, collect_stems, find_clause
 from evaluation.grading.facts.texts.units import BY_WORD, DURATION, Unit
 
 NUMBER, YEAR = "number", "year"
@@ -30,7 +30,7 @@ _SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORE
 
 @dataclass(frozen=True)
 class Asked:
-    """What a question asks for, as far as its words tell.
+    """What a question asks for, as far as its words tell: a number, a name, a unit.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class Asked:
     unit: Unit | None
 
     @classmethod
-    def of(cls, question: str) -> Asked:
-        """Read a question; "" asks for nothing."""
+    def from_question(cls, question: str) -> Asked:
+        """Return what a question's text asks for; "" asks for nothing."""
         counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
         unit = BY_WORD["percent"] if _SHARE.search(question) else None
         for match in _NAMED_UNIT.finditer(question) if unit is None else ():
@@ -54,8 +54,8 @@ class Asked:
         return cls(counts, bool(_WHO.search(question)), unit)
 
 
-def main_unit(asked: Asked, found: Iterable[Quantity | Dated]) -> Unit | None:
-    """Return the unit that numbers without one are told in; None for counts.
+def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
+    """Return the unit of numbers that are stated without one; None for counts.
 
     That of the question, else the most frequent one of the answers where it is told more often
     than numbers are told without.
@@ -63,33 +63,38 @@ def main_unit(asked: Asked, found: Iterable[Quantity | Dated]) -> Unit | None:
     if asked.unit is not None:
         return asked.unit
     units: Counter[Unit | None] = Counter(
-        one.unit for one in found if isinstance(one, Quantity) and one.rate is None
+        one.unit for one in quantities if isinstance(one, Quantity) and one.rate is None
     )
-    bare = units.pop(None, 0)
+    n_without_unit = units.pop(None, 0)
     if not units:
         return None
     unit, count = units.most_common(1)[0]
-    return unit if count > bare else None
+    return unit if count > n_without_unit else None
 
 
-def stated(
-    tokens: Sequence[Token], found: Sequence[Quantity | Dated], unit: Unit | None
+def build_facts(
+    tokens: Sequence[Token], quantities: Sequence[Quantity | Dated], unit: Unit | None
 ) -> list[Stated]:
-    """Return the facts of a text, those that fit an earlier one left out.
+    """Return the facts of a text's quantities, without those that fit an earlier one.
 
     Parameters
     ----------
     found : its quantities. unit : of numbers that are told without one and count nothing.
     """
     facts: list[Stated] = []
-    for one in found:
-        fact = _dated(tokens, one) if isinstance(one, Dated) else _measured(tokens, one, unit)
+    for one in quantities:
+        fact = (
+            _build_dated_fact(tokens, one)
+            if isinstance(one, Dated)
+            else _build_measured_fact(tokens, one, unit)
+        )
         if not any(fact.fits(other) for other in facts):
             facts.append(fact)
     return facts
 
 
-def _dated(tokens: Sequence[Token], one: Dated) -> Stated:
+def _build_dated_fact(tokens: Sequence[Token], one: Dated) -> Stated:
+    """Return a year, an interval of years or a month as a fact."""
     low, high = float(one.low), float(one.high)
     shown = f"about {one.shown}" if one.about else one.shown
     if one.about and low == high and one.slot == YEAR:
@@ -99,21 +104,22 @@ def _dated(tokens: Sequence[Token], one: Dated) -> Stated:
         one.slot,
         low,
         high,
-        _bounded(shown, one.bound),
-        _span(tokens, one),
+        _add_bound(shown, one.bound),
+        _find_span(tokens, one),
         one.bound,
-        context=_context(tokens, one),
+        context=_collect_context(tokens, one),
     )
 
 
-def _measured(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
+def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
+    """Return a measure or count as a fact, its value in base units."""
     unit, shown = one.unit, one.shown
     if unit is None and main is not None and not one.noun and one.rate is None:
         unit, shown = main, f"{shown} {main.symbol}"
     rate = one.rate
-    begin, end = clause(tokens, one.begin)
+    begin, end = find_clause(tokens, one.begin)
     if rate is None:
-        rate = rate_near(tokens, begin, one.begin) or rate_near(tokens, one.end, end)
+        rate = find_rate(tokens, begin, one.begin) or find_rate(tokens, one.end, end)
         if rate is not None:
             shown = f"{shown} per {rate.unit.singular}"
     low, high = one.low, one.high
@@ -123,7 +129,7 @@ def _measured(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stat
     slot = NUMBER
     if unit is not None:
         low, high = low - abs(low) * MEASURE / 2, high + abs(high) * MEASURE / 2
-        low, high, slot = unit.base(low), unit.base(high), unit.dimension
+        low, high, slot = unit.convert_to_base(low), unit.convert_to_base(high), unit.dimension
     if rate is not None:
         low, high = low / rate.unit.factor, high / rate.unit.factor
         slot = f"{slot} per {rate.unit.dimension}"
@@ -131,20 +137,23 @@ def _measured(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stat
         slot,
         low,
         high,
-        _bounded(shown, one.bound),
-        _span(tokens, one),
+        _add_bound(shown, one.bound),
+        _find_span(tokens, one),
         one.bound,
-        context=stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
+        context=collect_stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
     )
 
 
-def _bounded(shown: str, bound: int) -> str:
+def _add_bound(shown: str, bound: int) -> str:
+    """Return a value as text with "at least" or "at most" before it."""
     return shown if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {shown}"
 
 
-def _span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+def _find_span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+    """Return the characters of a quantity as one (start, end) span."""
     return ((tokens[one.begin].start, tokens[one.end - 1].end),)
 
 
-def _context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
-    return stems(tokens, *clause(tokens, one.begin))
+def _collect_context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
+    """Return the stems of the clause around a date."""
+    return collect_stems(tokens, *find_clause(tokens, one.begin))

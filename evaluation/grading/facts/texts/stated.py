@@ -1,4 +1,4 @@
-"""A fact that a text states."""
+"""Record of one fact that a text states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAME = "name"
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A value of a slot, and where the text has it.
+    """A value of a slot, and its places in the text.
 
     Attributes
     ----------

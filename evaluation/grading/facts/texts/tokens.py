@@ -1,4 +1,4 @@
-"""Words, figures and marks of a text, each with its place, and the clauses they stand in."""
+"""Tokens of a text (words, figures, marks) with their places, and the clauses around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 class Token(NamedTuple):
-    """A part of a text: `text`, the same in lower case, its kind, and where it stands.
+    """A token: its text, the same in lower case, its kind and its place.
 
     `glued` says that nothing stands between it and the token before.
     """
@@ -49,32 +49,36 @@ class Token(NamedTuple):
     glued: bool
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokenise(text: str) -> list[Token]:
     """Return the tokens of a text in their order, in time linear in its length."""
-    found, last = [], -1
+    tokens, last = [], -1
     for match in _TOKEN.finditer(text):
-        said = match.group()
+        token_text = match.group()
         start, end = match.span()
-        found.append(Token(said, said.lower(), match.lastgroup or MARK, start, end, start == last))
+        tokens.append(
+            Token(
+                token_text, token_text.lower(), match.lastgroup or MARK, start, end, start == last
+            )
+        )
         last = end
-    return found
+    return tokens
 
 
-def clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
+def find_clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
     """Return begin and end of the clause around a token, 40 tokens at most.
 
     Clauses end at punctuation, conjunctions and relatives.
     """
     begin = end = at
-    while begin > 0 and at - begin < 20 and not _parts(tokens[begin - 1]):
+    while begin > 0 and at - begin < 20 and not _is_separator(tokens[begin - 1]):
         begin -= 1
-    while end < len(tokens) and end - at < 20 and not _parts(tokens[end]):
+    while end < len(tokens) and end - at < 20 and not _is_separator(tokens[end]):
         end += 1
     return begin, end
 
 
-def stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
-    """Return the stems of the words that say what a clause is about."""
+def collect_stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
+    """Return the 5-letter stems of the content words of a clause."""
     return frozenset(
         one.lower[:STEM]
         for one in tokens[begin:end]
@@ -82,5 +86,6 @@ def stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
     )
 
 
-def _parts(token: Token) -> bool:
+def _is_separator(token: Token) -> bool:
+    """Return whether a token separates clauses."""
     return token.text in _ENDS or token.lower in _JOINTS

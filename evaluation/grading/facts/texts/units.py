@@ -1,4 +1,4 @@
-"""Units of measures: what they measure, and how much of its base unit they are."""
+"""Units of measures: dimension, and factor to the dimension's base unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.grading.facts.texts.tokens import Token
 
 
 class Unit(NamedTuple):
-    """A unit.
+    """A unit of a measure.
 
     Attributes
     ----------
@@ -24,10 +24,10 @@ class Unit(NamedTuple):
 
     @property
     def singular(self) -> str:
-        """How one of it is shown."""
+        """The unit's name for one of it."""
         return _SINGULAR.get(self.symbol, self.symbol)
 
-    def base(self, value: float) -> float:
+    def convert_to_base(self, value: float) -> float:
         """Return a value in the base unit of the dimension."""
         return (value + self.offset) * self.factor
 
@@ -202,29 +202,30 @@ SUBUNITS = {
 _LIGHT = frozenset(("year", "years"))
 
 
-def unit_at(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
-    """Return the unit that begins at a token, right after a number, and the token after it."""
+def parse_unit(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
+    """Return the unit that begins at a token, and the token after it; None without a unit."""
     if at >= len(tokens):
         return None
     token = tokens[at]
     after = tokens[at + 1].lower if at + 1 < len(tokens) else ""
     if token.text == "-" and token.glued and after in BY_WORD:
-        return unit_at(tokens, at + 1)  # a 12-hour cycle
+        return parse_unit(tokens, at + 1)  # a 12-hour cycle
     if token.lower in ("square", "sq", "cubic") and after in BY_WORD:
-        return _powered(BY_WORD[after], token.lower), at + 2
+        return _raise_unit(BY_WORD[after], token.lower), at + 2
     if token.lower == "light" and after and after != "-":
         return (BY_WORD["ly"], at + 2) if after in _LIGHT else None
     if token.lower == "per" and after == "cent":
         return BY_WORD["percent"], at + 2
     if token.text in ("°", "º") or token.lower in ("degree", "degrees"):
-        return _degrees(tokens, at)
-    found = BY_WORD.get(token.lower) or _SYMBOLS.get(token.text)
-    if found is None:
+        return _parse_degrees(tokens, at)
+    unit = BY_WORD.get(token.lower) or _SYMBOLS.get(token.text)
+    if unit is None:
         return None
-    return _with_power(tokens, found, at + 1)
+    return _parse_power(tokens, unit, at + 1)
 
 
-def _degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
+def _parse_degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
+    """Return the unit of a degree sign or word: a temperature scale, or degrees of an angle."""
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     if after is not None:
         found = BY_WORD.get(after.lower) or _SYMBOLS.get(after.text)
@@ -233,17 +234,18 @@ def _degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
     return BY_WORD["degree"], at + 1
 
 
-def _with_power(tokens: Sequence[Token], unit: Unit, at: int) -> tuple[Unit, int]:
-    """Take "km²", "m2" and "km/h" together."""
+def _parse_power(tokens: Sequence[Token], unit: Unit, at: int) -> tuple[Unit, int]:
+    """Return a unit with its exponent, as in "km²" and "m2", and the token after it."""
     if unit.dimension == "length" and at < len(tokens) and tokens[at].glued:
         if tokens[at].text in ("2", "²"):
-            return _powered(unit, "square"), at + 1
+            return _raise_unit(unit, "square"), at + 1
         if tokens[at].text in ("3", "³"):
-            return _powered(unit, "cubic"), at + 1
+            return _raise_unit(unit, "cubic"), at + 1
     return unit, at
 
 
-def _powered(unit: Unit, word: str) -> Unit:
+def _raise_unit(unit: Unit, word: str) -> Unit:
+    """Return the square or cubic unit of a length; other units unchanged."""
     if unit.dimension != "length":
         return unit
     if word == "cubic":

@@ -1,4 +1,4 @@
-"""Years, decades, centuries and months of a calendar."""
+"""Years, decades, centuries and months of a calendar in a text."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Year(NamedTuple):
     end: int
 
 
-def year_at(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Year | None:
-    """Return the year that a number is; None where it counts or measures something.
+def parse_year(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Year | None:
+    """Return the year that a number means; None where it counts or measures something.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def year_at(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Y
 
 
 def is_year(figures: str) -> bool:
-    """Return whether figures may be a year by their look."""
+    """Return whether figures look like a year, 1000 to 2099."""
     return len(figures) == 4 and figures.isdecimal() and FIRST <= int(figures) <= LAST
 
 
-def century_at(tokens: Sequence[Token], at: int) -> Year | None:
-    """Return the century that begins at a token: "19th century", "nineteenth century"."""
+def parse_century(tokens: Sequence[Token], at: int) -> Year | None:
+    """Return the century that begins at a token ("19th century"); None where none does."""
     token = tokens[at]
     number, end = _ORDINALS.get(token.lower, 0), at + 1
     if token.lower == "twenty" and at + 2 < len(tokens) and tokens[at + 2].lower == "first":
@@ -105,16 +105,17 @@ def century_at(tokens: Sequence[Token], at: int) -> Year | None:
         end += 1
     if not number or end >= len(tokens) or tokens[end].lower not in ("century", "centuries"):
         return None
-    return Year(100 * number - 100, 100 * number, f"{_ordinal(number)} century", end + 1)
+    return Year(100 * number - 100, 100 * number, f"{_format_ordinal(number)} century", end + 1)
 
 
-def _ordinal(number: int) -> str:
+def _format_ordinal(number: int) -> str:
+    """Return a number as an ordinal: "1st", "12th", "21st"."""
     ends = {1: "st", 2: "nd", 3: "rd"}
     return f"{number}{ends.get(number % 10, 'th') if number // 10 != 1 else 'th'}"
 
 
-def month_at(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the number of the month that a token names, 1 to 12."""
+def parse_month(tokens: Sequence[Token], at: int) -> int | None:
+    """Return the number of the month that a token names, 1 to 12; None for no month."""
     token = tokens[at]
     number = _MONTHS.get(token.lower)
     if number is None or token.lower not in _AMBIGUOUS:

@@ -1,1 +1,1 @@
-"""What helps where AQER alone would be wrong: each a switch, each off in the published method."""
+"""Methods of the remedies, for crowds in which AQER alone fails; each is off by default."""

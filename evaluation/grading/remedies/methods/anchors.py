@@ -1,8 +1,8 @@
-"""A few answers graded by an expert say which candidate is right.
+"""Choice among candidate rankings by a few answers that an expert graded (anchors).
 
-The answers to ask for are the candidates' favourites on the questions where these differ most; the
-candidate whose scores of the graded answers correlate best with the grades wins. Six are enough
-where a crowd falls in two camps; graded answers as permanent votes did worse.
+Suggested answers are the candidates' favourites on the questions where these differ most. The
+candidate whose scores of the graded answers correlate best with the grades wins. Six anchors are
+enough where a crowd has two camps; graded answers as permanent votes did worse.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class Choice:
-    """Which candidate the anchors chose.
+    """The candidate that the anchors chose, and every candidate's correlation with the expert.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Choice:
     reason: str | None
 
 
-def choose(scores: Sequence[Floats], grades: Floats) -> Choice:
-    """Return the candidate that agrees best with an expert; ties keep the earlier one.
+def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
+    """Return the candidate whose scores correlate best with the grades; ties keep the earlier one.
 
     Parameters
     ----------
@@ -54,27 +54,30 @@ def choose(scores: Sequence[Floats], grades: Floats) -> Choice:
         return Choice(0, (None,) * len(scores), TOO_FEW)
     if np.ptp(grades) == 0:
         return Choice(0, (None,) * len(scores), EQUAL_GRADES)
-    found = tuple(pearson(values, grades) for values in scores)
+    correlations = tuple(pearson(values, grades) for values in scores)
     best, place = -np.inf, None
-    for at, value in enumerate(found):
+    for index, value in enumerate(correlations):
+        # Rounding must not decide: ties keep the earlier candidate.
         if value is not None and value > best + TIE:
-            best, place = value, at
-    return Choice(0, found, NO_SCORES) if place is None else Choice(place, found, None)
+            best, place = value, index
+    return (
+        Choice(0, correlations, NO_SCORES) if place is None else Choice(place, correlations, None)
+    )
 
 
-def suggest(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
-    """Return input rows (at most `count`) of answers that tell the candidates apart.
+def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
+    """Return input rows (at most `count`) of answers whose grades would separate the candidates.
 
     Question by question, from the one where the candidates' favourites are farthest apart (mean of
     1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
 
     `vectors` (N, d) are those that the candidates were fitted with. Answers without a vote are
-    nobody's favourites; a question on which nobody votes has none.
+    never favourites; a question without votes has none.
     """
     favourites = np.array([candidate.aqer.nearest_ for candidate in candidates])
-    apart = _distances(vectors, favourites)
+    distances = _compute_distances(vectors, favourites)
     rows: list[int] = []
-    for question in np.argsort(-apart, kind="stable"):
+    for question in np.argsort(-distances, kind="stable"):
         distinct = dict.fromkeys(favourites[:, question].tolist())
         if len(distinct) > 1:
             rows += distinct
@@ -83,12 +86,12 @@ def suggest(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> In
     return np.array(rows[:count], dtype=np.int64)
 
 
-def _distances(vectors: Vectors, favourites: Integers) -> Floats:
-    """(Q,) mean of 1 - cosine over pairs of candidates, of their favourites (C, Q)."""
+def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
+    """Return (Q,) mean of 1 - cosine over pairs of candidates, of their favourite rows (C, Q)."""
     units = [dense(unit_rows(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0
-    for at, one in enumerate(units):
-        for other in units[at + 1 :]:
-            total += 1.0 - np.einsum("qd,qd->q", one, other)
+    for index, units_of_candidate in enumerate(units):
+        for units_of_other in units[index + 1 :]:
+            total += 1.0 - np.einsum("qd,qd->q", units_of_candidate, units_of_other)
             pairs += 1
     return total / max(1, pairs)

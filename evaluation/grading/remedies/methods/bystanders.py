@@ -1,7 +1,7 @@
-"""Answers that are graded and do not vote: those of excluded workers, and of members of a group.
+"""Scores of answers without a vote: of excluded workers, and of members of collapsed groups.
 
-They are compared with the exemplary answers of those who vote, as models' answers are: an excluded
-worker with those of all, a member of a group with those of all units but its own.
+They are compared with the voters' exemplary answers, as models' answers are: an excluded worker
+with those of all units, a member of a group with those of all units except the group.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evaluation.methods.undefined import ratio
 
 @dataclass(frozen=True)
 class BystanderScores:
-    """Raw scores of B workers, who have no share in what they are compared with.
+    """Raw scores and intervals of B workers who do not vote.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class BystanderScores:
 
 
 class Bystanders:
-    """R answers of B workers against the exemplary answers of fitted voters.
+    """R answers of B non-voting workers, compared with the exemplary answers of fitted voters.
 
     Parameters
     ----------
@@ -72,46 +72,52 @@ class Bystanders:
         of_voters = None if camps is None else camps[voting]
         for unit in np.unique(without).tolist():
             mine = np.flatnonzero((without == unit) & (question >= 0))
-            part = self._part(vectors, rows, mine, unit, of_voters)
+            part = self._build_part(vectors, rows, mine, unit, of_voters)
             if part is not None:
                 self._parts.append(part)
 
-    def _part(
+    def _build_part(
         self,
         vectors: object,
         rows: Integers,
-        mine: Integers,
+        own_rows: Integers,
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
+        """Return rows and targets of the answers that leave out one unit; None without."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
-        asked = self._question[mine]
+        question_codes = self._question[own_rows]
+        # Members of a unit are compared with exemplary answers in which the unit has no vote.
         if unit >= 0:
             cells = vote.cells
-            at = np.flatnonzero((cells.worker != unit) & np.isin(cells.question, asked))
-            if not len(at):
+            other_cells = np.flatnonzero(
+                (cells.worker != unit) & np.isin(cells.question, question_codes)
+            )
+            if not len(other_cells):
                 return None
-            code, questions = codes_of(cells.question[at])
-            place = np.full(cells.n_questions, -1)
-            place[questions.astype(np.int64)] = np.arange(len(questions))
-            mine = mine[place[asked] >= 0]
-            asked = place[self._question[mine]]
-            others = Cells.from_codes(cells.worker[at], code, cells.n_workers, len(questions))
-            others = others.of_rows(cells.row[at])
+            code, questions = codes_of(cells.question[other_cells])
+            new_code = np.full(cells.n_questions, -1)
+            new_code[questions.astype(np.int64)] = np.arange(len(questions))
+            own_rows = own_rows[new_code[question_codes] >= 0]
+            question_codes = new_code[self._question[own_rows]]
+            others = Cells.from_codes(
+                cells.worker[other_cells], code, cells.n_workers, len(questions)
+            )
+            others = others.of_rows(cells.row[other_cells])
             vote = vote_of(of_voters, others, voters.similarity, voters.aggregation, camps)
-        chosen = vectors[rows[mine]]  # type: ignore[index]
-        return mine, targets_of(vote, of_voters, chosen, asked)
+        chosen = vectors[rows[own_rows]]  # type: ignore[index]
+        return own_rows, targets_of(vote, of_voters, chosen, question_codes)
 
     def similarity(self, votes: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights of units (U, D); NaN for no exemplar."""
+        """Return (R, D) similarities for weights of units (U, D); NaN without an exemplar."""
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
             out[mine] = targets.similarity(votes)
         return out
 
     def scores(self) -> BystanderScores:
-        """Return raw scores and intervals, adjusted as the voters' are.
+        """Return raw scores and intervals, with the voters' question effects and weights.
 
         Without a share in the exemplary answer, an interval needs no widening: Student's t, as for
         leave-one-out scores. Effects and weights of questions are estimated anew in each draw.
@@ -121,35 +127,38 @@ class Bystanders:
         means = WorkerMeans(vote.cells, rules)
         of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
         effects, weight = means.of_questions(of_voters)
-        s = self.similarity(voters.previous)
-        raw = self._means(s, effects, weight)
-        n = np.bincount(self._worker[~np.isnan(s[:, 0])], minlength=self._n_workers)
-        nothing = np.full(self._n_workers, np.nan)
+        scores = self.similarity(voters.previous)
+        raw = self._compute_means(scores, effects, weight)
+        n = np.bincount(self._worker[~np.isnan(scores[:, 0])], minlength=self._n_workers)
+        undefined = np.full(self._n_workers, np.nan)
         if voters.drawn is not None:
-            drawn = self._drawn(voters.drawn, rules.difficulty or rules.discrimination)
+            drawn = self._compute_drawn(voters.drawn, rules.difficulty or rules.discrimination)
             low, high, reasons = score_interval(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
             return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
         if not rules.leave_one_out:
             reasons = ["no_draws"] * self._n_workers
-            return BystanderScores(raw[:, 0], nothing, nothing, reasons, None, n)
-        found = t_interval(raw[:, 0], self._errors(s, effects, weight, raw, n), n)
-        return BystanderScores(raw[:, 0], found.low, found.high, list(found.reasons), None, n)
+            return BystanderScores(raw[:, 0], undefined, undefined, reasons, None, n)
+        interval = t_interval(raw[:, 0], self._compute_errors(scores, effects, weight, raw, n), n)
+        return BystanderScores(
+            raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
+        )
 
-    def _means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """(B, D) weighted means of scores (R, D), by effects and weights of questions (Q, D)."""
+    def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
+        """Return (B, D) means of scores (R, D), by effects and weights of questions (Q, D)."""
         known = ~np.isnan(s)
-        each = np.where(known, weight[self._question], 0.0)
+        cell_weights = np.where(known, weight[self._question], 0.0)
         values = np.where(known, s - effects[self._question], 0.0)
         ones = np.ones(len(s))
         to_worker = sparse.csr_array(
             (ones, (self._worker, np.arange(len(s)))), shape=(self._n_workers, len(s))
         )
-        total, count = to_worker @ (each * values), to_worker @ each
+        total, count = to_worker @ (cell_weights * values), to_worker @ cell_weights
         return ratio(total, count)
 
-    def _drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+    def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+        """Return (B, n_draws) raw scores in the voters' bootstrap draws."""
         vote, rules = self._voters.vote, self._voters.rules
         out = np.empty((self._n_workers, drawn.draws.n_draws))
         for columns, times, votes in drawn:
@@ -158,18 +167,18 @@ class Bystanders:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
                 scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
                 effects, weight = means.of_questions(scores)
-            out[:, columns] = self._means(self.similarity(votes), effects, weight * times)
+            out[:, columns] = self._compute_means(self.similarity(votes), effects, weight * times)
         return out
 
-    def _errors(
+    def _compute_errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """(B,) closed-form standard errors, as `score_intervals.closed_form_errors`."""
+        """Return (B,) standard errors in closed form, as `score_intervals.closed_form_errors`."""
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
-        each = weight[question, 0]
-        rest = s[known, 0] - effects[question, 0] - raw[worker, 0]
-        squares = np.bincount(worker, each**2 * rest**2, self._n_workers)
-        total = np.bincount(worker, each, self._n_workers)
-        many = ratio(n, n - 1)
-        return np.sqrt(squares * many) / np.where(total > 0, total, np.nan)
+        cell_weights = weight[question, 0]
+        residuals = s[known, 0] - effects[question, 0] - raw[worker, 0]
+        squares = np.bincount(worker, cell_weights**2 * residuals**2, self._n_workers)
+        total = np.bincount(worker, cell_weights, self._n_workers)
+        correction = ratio(n, n - 1)
+        return np.sqrt(squares * correction) / np.where(total > 0, total, np.nan)

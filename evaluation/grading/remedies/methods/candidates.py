@@ -1,7 +1,8 @@
-"""Where a crowd falls into camps, AQER rests at more than one ranking: the candidates.
+"""Candidate rankings of a crowd with camps: the fixed points that AQER may reach.
 
-They are the run itself, AQER started from each camp, and AQER in which only one camp votes. Which
-one is right no statistic of the answers tells; a few answers graded by an expert do, see `anchors`.
+They are the run itself, AQER started from each camp, and AQER in which only one camp votes. No
+statistic of the answers says which one is right; a few answers graded by an expert do, see
+`anchors`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.grading.alarms.methods.camps import Camps, camps
+from evaluation.grading.alarms.methods.camps import Camps, find_camps
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.statistics.correlation import spearman
@@ -28,7 +29,7 @@ FEWEST_WORKERS = 6
 
 @dataclass(frozen=True)
 class Candidate:
-    """One ranking that AQER may rest at.
+    """A ranking that AQER may reach.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a crowd may be graded by.
+    """All candidate rankings of a crowd, its camps, and the test that found them.
 
     Attributes
     ----------
@@ -62,45 +63,46 @@ class Candidates:
     reason: str | None
 
 
-def camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the alarm of a crowd and its camps, with those inside a camp in its place."""
-    alarm = camps(pairs, seed)
+def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
+    """Return the test for two camps and the camps, those with camps inside replaced by these."""
+    alarm = find_camps(pairs, seed)
     if not alarm.rings:
         return alarm, []
     leaves: list[Integers] = []
     for members in alarm.members:
-        inner: list[Integers] = []
+        inner_camps: list[Integers] = []
         if depth > 1 and len(members) >= FEWEST_WORKERS:
             chosen = np.zeros(pairs.n_workers, dtype=bool)
             chosen[members] = True
-            _, inner = camps_within(pairs.only_workers(chosen), seed, depth - 1)
-        leaves += inner or [members]
+            _, inner_camps = find_camps_within(pairs.select_workers(chosen), seed, depth - 1)
+        leaves += inner_camps or [members]
     return alarm, sorted(leaves, key=len, reverse=True)
 
 
-def candidates(
+def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
 ) -> Candidates:
-    """Return the candidates of a crowd of units; `fit` grades by an electorate over them."""
-    alarm, groups = camps_within(pairs, seed)
+    """Return the candidates of a crowd of units; `fit` grades with an electorate over the units."""
+    alarm, groups = find_camps_within(pairs, seed)
     default = Candidate("default", EVERYBODY, fit(EVERYBODY))
     if not groups:
         return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
-    found, same = [default], {}
-    for name, electorate in _electorates(groups, pairs.n_workers, cap):
+    kept_candidates, dropped = [default], {}
+    for name, electorate in _iterate_electorates(groups, pairs.n_workers, cap):
         aqer = fit(electorate)
-        twin = next((c.name for c in found if _is_same(c.aqer.raw_, aqer.raw_)), "")
+        twin = next((c.name for c in kept_candidates if _is_same(c.aqer.raw_, aqer.raw_)), "")
         if twin:
-            same[name] = twin
+            dropped[name] = twin
         else:
-            found.append(Candidate(name, electorate, aqer))
-    reason = None if len(found) > 1 else "one_ranking"
-    return Candidates(tuple(found), tuple(groups), alarm, same, reason)
+            kept_candidates.append(Candidate(name, electorate, aqer))
+    reason = None if len(kept_candidates) > 1 else "one_ranking"
+    return Candidates(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
 
 
-def _electorates(
+def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
+    """Yield name and electorate: start from each camp, then votes of each camp alone."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)
@@ -108,14 +110,15 @@ def _electorates(
             start = inside / inside.sum()
             if not alone:
                 yield f"from_camp_{number}", Electorate(start=start)
+            # Under a cap the weights of a small camp cannot sum to 1.
             elif cap is None or cap * len(members) >= 1.0:
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
 def _is_same(one: Floats, other: Floats) -> bool:
-    """Whether two raw scores rank alike; where neither ranks anybody, they do."""
-    found = spearman(one, other)
-    if found is not None:
-        return found >= SAME
-    both = ~np.isnan(one) & ~np.isnan(other)
-    return not both.any() or bool(np.ptp(one[both]) == np.ptp(other[both]))
+    """Return whether two raw scores rank alike (Spearman >= .9), or neither ranks any worker."""
+    correlation = spearman(one, other)
+    if correlation is not None:
+        return correlation >= SAME
+    is_compared = ~np.isnan(one) & ~np.isnan(other)
+    return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))

@@ -1,7 +1,7 @@
-"""Which named groups are copies, so that each may be collapsed into one voter.
+"""Decide which named groups are copies, so that each may be collapsed to one voter.
 
-Where a crowd falls into camps, members of a camp look like copies of each other, the honest ones
-too. Then a group that is a camp is collapsed only if its answers prove that it copied.
+Where a crowd has camps, members of a camp look like copies of each other, honest ones too. A group
+that equals a camp is collapsed only if its answers prove that it copied.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.grading.alarms.methods import Group, Pairs, camps, kinship
-from evaluation.grading.alarms.methods.findings import IDENTICAL, is_camp
+from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
+from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
 from evaluation.grading.remedies.methods.sources import Source
 from evaluation.methods.cells import Integers
 
@@ -23,7 +23,7 @@ LEFT = "not_asked_for"
 
 @dataclass(frozen=True)
 class NamedGroup:
-    """A group of workers who answer alike.
+    """A group of workers who answer alike, and the verdict whether it is collapsed.
 
     Attributes
     ----------
@@ -41,37 +41,37 @@ class NamedGroup:
 
     @property
     def is_collapsed(self) -> bool:
-        """Whether it becomes one unit."""
+        """Whether the group becomes one unit."""
         return self.verdict in (COPIES, PROVED)
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether it is one of those that may become a unit."""
+        """Whether the group is among those that the caller asked to collapse."""
         return self.verdict != LEFT
 
 
-def named_groups(
+def find_named_groups(
     pairs: Pairs,
     proved_by_texts: Callable[[Group], bool],
     seed: int = 0,
     of_workers: Integers | None = None,
 ) -> list[NamedGroup]:
-    """Return the groups that are named as copies, each judged.
+    """Return the groups above the copy threshold, each with its verdict.
 
     Parameters
     ----------
     proved_by_texts : is asked of groups that are camps and whose answers are not identical.
     of_workers : codes; of groups without any of these the verdict is "not_asked_for". None for all.
     """
-    groups = kinship(pairs).groups
-    alarm = camps(pairs, seed) if groups else None
-    out = []
+    groups = find_copiers(pairs).groups
+    alarm = find_camps(pairs, seed) if groups else None
+    judged_groups = []
     for group in groups:
         verdict = COPIES
         if of_workers is not None and not np.isin(group.members, of_workers).any():
             verdict = LEFT
-        elif alarm is not None and is_camp(group, alarm) is not None:
+        elif alarm is not None and find_equal_camp(group, alarm) is not None:
             proved = group.mean_cosine >= IDENTICAL or proved_by_texts(group)
             verdict = PROVED if proved else CAMP
-        out.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
-    return out
+        judged_groups.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
+    return judged_groups

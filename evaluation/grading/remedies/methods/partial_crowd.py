@@ -1,4 +1,4 @@
-"""AQER in which some answers are graded without a vote: excluded workers, collapsed copies."""
+"""AQER in which some answers do not vote: those of excluded workers and of collapsed copies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXCLUDED = "excluded"
 
 @dataclass(frozen=True, kw_only=True)
 class FittedPart(Fitted):
-    """A fit in which some answers do not vote.
+    """A fitted AQER in which some answers do not vote.
 
     Attributes
     ----------
@@ -50,57 +50,59 @@ class FittedPart(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The units."""
+        """The fitted units."""
         return self.voters
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """(M,) "excluded" for those who are."""
+        """(M,) "excluded" for excluded workers, None for the others."""
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers of the voters; NaN where nobody voted.
+        """Return (Q, d) exemplary answers of the voters; NaN (sparse: 0) without votes.
 
         Sparse ones are zero there.
         """
-        found = self.voters.exemplars()
-        if sparse.issparse(found):
+        voter_exemplars = self.voters.exemplars()
+        if sparse.issparse(voter_exemplars):
             ones = np.ones(len(self.asked))
             shape = (len(self.questions), len(self.asked))
             to_questions = sparse.csr_array((ones, (self.asked, np.arange(len(ones)))), shape=shape)
-            return sparse.csr_array(to_questions @ found)
-        return self._of_questions(np.asarray(found), np.nan)
+            return sparse.csr_array(to_questions @ voter_exemplars)
+        return self._expand_to_questions(np.asarray(voter_exemplars), np.nan)
 
     @cached_property
     def scores(self) -> Floats:
         """(N,) similarity to the exemplary answers that produced raw."""
-        return self._merged(self.voters.scores, self.voters.previous)
+        return self._merge_scores(self.voters.scores, self.voters.previous)
 
     @cached_property
     def final_scores(self) -> Floats:
         """(N,) similarity to the exemplary answers of the final weights."""
-        return self._merged(self.voters.final_scores, self.voters.votes[:, None])
+        return self._merge_scores(self.voters.final_scores, self.voters.votes[:, None])
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
         """(N,) similarity to the exemplary answers of the others, with the final weights."""
-        return self._merged(self.voters.leave_one_out_scores, self.voters.votes[:, None])
+        return self._merge_scores(self.voters.leave_one_out_scores, self.voters.votes[:, None])
 
     @cached_property
     def nearest(self) -> Integers:
         """(Q,) row of the voting answer nearest to each exemplary answer, -1 for none."""
-        return self._of_questions(self.units.rows[self.voters.nearest], -1)
+        return self._expand_to_questions(self.units.rows[self.voters.nearest], -1)
 
     @cached_property
     def dispersion(self) -> Floats:
         """(Q,) 0 where all answers that vote on a question agree; NaN where none does."""
-        return self._of_questions(self.voters.dispersion, np.nan)
+        return self._expand_to_questions(self.voters.dispersion, np.nan)
 
-    def _of_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        return _placed(values, self.asked, len(self.questions), missing)
+    def _expand_to_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
+        """Return values of the voters' questions as values of all questions (Q, ...)."""
+        return _place_values(values, self.asked, len(self.questions), missing)
 
-    def _merged(self, of_voters: Floats, votes: Floats) -> Floats:
-        out = _placed(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
+    def _merge_scores(self, of_voters: Floats, votes: Floats) -> Floats:
+        """Return (N,) scores: the voters' own, and those of answers without a vote."""
+        out = _place_values(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
         # The medoids' rows are among these: as a member's answer each is compared with the others.
         out[self.others] = self.bystanders.similarity(votes)[:, 0]
         return out
@@ -120,7 +122,7 @@ def fit_part(
     electorate: Electorate = EVERYBODY,
     camps: ArrayLike | None = None,
 ) -> AQER:
-    """Grade all workers by the exemplary answers of those who vote; returns `aqer`, fitted.
+    """Grade all workers by the exemplary answers of those who vote; return `aqer`, fitted.
 
     The voters are graded exactly as if the others had not answered. An excluded worker has a raw
     score against their exemplary answers, weight 0, and neither grade nor rank. A group of copies
@@ -156,14 +158,14 @@ def fit_part(
         None if initial_scores is None else np.asarray(initial_scores)[rows],
         progress,
         kept,
-        electorate=units.electorate(group_vote, electorate),
+        electorate=units.build_electorate(group_vote, electorate),
         camps=None if in_camps is None else in_camps[rows],
     )
-    aqer.fitted_ = _with_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
+    aqer.fitted_ = _add_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
     return aqer
 
 
-def _with_bystanders(
+def _add_bystanders(
     voters: FittedCrowd,
     units: Units,
     vectors: Vectors,
@@ -171,48 +173,58 @@ def _with_bystanders(
     labels: NDArray[np.generic],
     camps: Integers | None,
 ) -> FittedPart:
-    """Return what the voters have, each at its worker's place, and what the others come to."""
+    """Return the fit of all workers: the voters' values and those of workers without a vote."""
     worker, worker_labels = codes_of(workers)
     asked_codes, questions = codes_of(labels)
     m = len(worker_labels)
-    place = {label: code for code, label in enumerate(questions.tolist())}
-    asked = np.array([place[label] for label in voters.questions.tolist()], dtype=np.int64)
-    of_voters = {label: code for code, label in enumerate(voters.questions.tolist())}
-    question = np.array([of_voters.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    code_of_question = {label: code for code, label in enumerate(questions.tolist())}
+    voted_questions = np.array(
+        [code_of_question[label] for label in voters.questions.tolist()], dtype=np.int64
+    )
+    code_among_voters = {label: code for code, label in enumerate(voters.questions.tolist())}
+    question = np.array(
+        [code_among_voters.get(label, -1) for label in labels.tolist()], dtype=np.int64
+    )
     shared = voters.n_workers_of_question >= FEWEST_ANSWERERS
-    usual = (question >= 0) & shared[question]
-    supported = np.bincount(worker, usual, m) >= FEWEST_QUESTIONS
+    is_shared = (question >= 0) & shared[question]
+    supported = np.bincount(worker, is_shared, m) >= FEWEST_QUESTIONS
     unit, excluded = units.of_worker, units.excluded
     size = np.bincount(unit[~excluded], minlength=units.n_units)
     voting = ~excluded & (size[unit] == 1)
     others = np.flatnonzero(~voting[worker])
-    who, codes = codes_of(worker[others])
-    at = codes.astype(np.int64)
+    bystander, codes = codes_of(worker[others])
+    bystander_workers = codes.astype(np.int64)
     bystanders = Bystanders(
         voters,
         vectors,
         units.rows,
         others,
-        who,
+        bystander,
         question[others],
         unit[worker[others]],
         camps,
     )
-    found = bystanders.scores()
+    bystander_scores = bystanders.scores()
 
-    def joined(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+    def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
-        out[voting], out[at] = of_units[unit[voting]], of_others
+        out[voting], out[bystander_workers] = of_units[unit[voting]], of_others
         return out
 
-    raw = joined(voters.raw, found.raw)
-    low, high = joined(voters.raw_low, found.low), joined(voters.raw_high, found.high)
-    reasons = (np.array(part, dtype=object) for part in (voters.interval_reasons, found.reasons))
+    raw = merge(voters.raw, bystander_scores.raw)
+    low, high = (
+        merge(voters.raw_low, bystander_scores.low),
+        merge(voters.raw_high, bystander_scores.high),
+    )
+    reasons = (
+        np.array(part, dtype=object) for part in (voters.interval_reasons, bystander_scores.reasons)
+    )
     drawn_raw = None
-    if voters.drawn_raw is not None and found.drawn is not None:
-        drawn_raw = joined(voters.drawn_raw, found.drawn)
+    if voters.drawn_raw is not None and bystander_scores.drawn is not None:
+        drawn_raw = merge(voters.drawn_raw, bystander_scores.drawn)
     grades = grade_low = grade_high = np.full(m, np.nan)
     if voters.ranked:
+        # Collapsed and excluded workers must not set the minimum and maximum of the grades.
         on_scale = np.where(voting, raw, np.nan)
         grades, grade_low, grade_high = (
             np.where(excluded, np.nan, values)
@@ -223,25 +235,27 @@ def _with_bystanders(
             )
         )
     weights = voters.weights / np.maximum(size, 1)
-    among = supported & ~excluded & (voters.reason != DISCONNECTED)
+    is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
     groups = groups_of(cells, ~excluded)
     return FittedPart(
         workers=worker_labels,
         questions=questions,
         n_answers=np.bincount(worker, minlength=m).astype(np.int64),
-        n_workers_of_question=_placed(voters.n_workers_of_question, asked, len(questions), 0),
+        n_workers_of_question=_place_values(
+            voters.n_workers_of_question, voted_questions, len(questions), 0
+        ),
         supported=supported,
         raw=raw,
         grades=grades,
         weights=np.where(excluded, 0.0, weights[unit]),
-        ranks=ranks_within(grades, among, groups),
+        ranks=ranks_within(grades, is_ranked, groups),
         groups=groups,
         raw_low=low,
         raw_high=high,
         grade_low=grade_low,
         grade_high=grade_high,
-        interval_reasons=joined(*reasons).tolist(),
+        interval_reasons=merge(*reasons).tolist(),
         drawn_raw=drawn_raw,
         history=voters.history.of_members(unit),
         trace=voters.trace,
@@ -249,14 +263,14 @@ def _with_bystanders(
         reason=voters.reason,
         voters=voters,
         units=units,
-        asked=asked,
+        asked=voted_questions,
         others=others,
         bystanders=bystanders,
     )
 
 
-def _placed(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return (n, ...) with `values` at their places, `missing` elsewhere."""
-    out = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
-    out[at] = values
-    return out
+def _place_values(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
+    """Return (n, ...) an array with `values` at the indices `at` and `missing` elsewhere."""
+    filled = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
+    filled[at] = values
+    return filled

@@ -1,4 +1,4 @@
-"""Which questions have two right answers, as far as the answers tell: their camps, as labels."""
+"""Labels of the two camps of answers on each question that has camps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.votes import unit_rows
-from evaluation.grading.alarms.methods.questions import question_camps
+from evaluation.grading.alarms.methods.questions import find_question_camps
 from evaluation.methods.cells import Integers
 from evaluation.methods.grams import Vectors, dense
 
 
 @dataclass(frozen=True)
 class CampedQuestion:
-    """A question whose answers fall in two camps.
+    """A question whose answers fall into two camps, with their sizes.
 
     Attributes
     ----------
@@ -29,37 +29,42 @@ class CampedQuestion:
     sizes: tuple[int, ...]
 
 
-def camps_of_answers(
+def label_camps(
     vote: MeanVote, vectors: Vectors, seed: int
 ) -> tuple[Integers, list[CampedQuestion]]:
-    """Return (N,) the camp of each input row, 0 but for the smaller camp of a listed question.
+    """Return (N,) the camp of each input row, 1 for the smaller camp of a listed question, else 0.
 
-    Of a question with so many answers that its camps were found on a sample, the others join the
-    camp whose mean direction they are nearest to. `vectors` (N, d) are those of the vote.
+    Also return the listed questions. Where a question's camps were found on a sample of its
+    answers, the other answers join the camp with the nearer mean direction. `vectors` (N, d) are
+    those of the vote.
     """
     cells = vote.cells
-    found = question_camps(vote, seed)
+    question_camps = find_question_camps(vote, seed)
     camp = np.zeros(len(cells), dtype=np.int64)
     listed = []
     starts = cells.to_questions(cells.starts)
     sizes = cells.to_questions(cells.sizes)
-    for question, (larger, smaller) in zip(found.listed.tolist(), found.camps, strict=True):
-        here = slice(int(starts[question]), int(starts[question] + sizes[question]))
-        worker = cells.worker[here]
-        second = np.isin(worker, smaller)
-        unknown = ~second & ~np.isin(worker, larger)
-        if unknown.any():
-            x = dense(unit_rows(vectors[cells.row[here]]))
-            first = x[~second & ~unknown].mean(axis=0)
-            other = x[second].mean(axis=0)
-            nearer = x @ (other / np.linalg.norm(other)) > x @ (first / np.linalg.norm(first))
-            second = np.where(unknown, nearer, second)
-        camp[here] = second
-        count = int(second.sum())
+    for question, (larger, smaller) in zip(
+        question_camps.listed.tolist(), question_camps.camps, strict=True
+    ):
+        question_cells = slice(int(starts[question]), int(starts[question] + sizes[question]))
+        worker = cells.worker[question_cells]
+        in_second = np.isin(worker, smaller)
+        not_sampled = ~in_second & ~np.isin(worker, larger)
+        if not_sampled.any():
+            x = dense(unit_rows(vectors[cells.row[question_cells]]))
+            mean_of_first = x[~in_second & ~not_sampled].mean(axis=0)
+            mean_of_second = x[in_second].mean(axis=0)
+            nearer = x @ (mean_of_second / np.linalg.norm(mean_of_second)) > x @ (
+                mean_of_first / np.linalg.norm(mean_of_first)
+            )
+            in_second = np.where(not_sampled, nearer, in_second)
+        camp[question_cells] = in_second
+        count = int(in_second.sum())
         listed.append(
             CampedQuestion(
                 question,
-                float(found.separation[question]),
+                float(question_camps.separation[question]),
                 (len(worker) - count, count),
             )
         )

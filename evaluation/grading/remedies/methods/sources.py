@@ -1,8 +1,8 @@
-"""Who of a group of copies was first, where the times of the answers tell it.
+"""The source of a group of copies, where the times of the answers tell who was first.
 
-Copies do not say who wrote and who copied; times may. A worker who was first on most questions is
-taken for the source, and keeps the group's vote. A time says when an answer was sent, not when it
-was written: two who answer within the same batch leave the question open.
+Copies do not show who wrote and who copied; times may. A worker who was first on most questions is
+taken for the source and keeps the group's vote. A time says when an answer was sent, not when it
+was written: two answers sent in the same batch leave the question open.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOLD = 0.5
 
 @dataclass(frozen=True)
 class Source:
-    """The worker whom the others of a group can have copied.
+    """The worker whom the others of a group may have copied.
 
     Attributes
     ----------
@@ -34,10 +34,10 @@ class Source:
     n_timed: int
 
 
-def source_of(
+def find_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
 ) -> Source | None:
-    """Return who was first on most questions; None where times do not tell.
+    """Return the worker who was first on most questions; None where the times do not tell.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ def source_of(
         if len(part) < 2:
             continue
         n_shared += 1
-        when = times[part]
-        if np.isnan(when).any():
+        answer_times = times[part]
+        if np.isnan(answer_times).any():
             continue
         n_timed += 1
-        first = part[when == when.min()]
+        first = part[answer_times == answer_times.min()]
         if len(first) == 1:
             firsts.append(int(worker[first[0]]))
     if not firsts or n_timed < TOLD * n_shared:
         return None
     codes, counts = np.unique(firsts, return_counts=True)
-    at = int(np.argmax(counts))
-    if counts[at] <= MOST * n_timed:
+    most_frequent = int(np.argmax(counts))
+    if counts[most_frequent] <= MOST * n_timed:
         return None
-    return Source(int(codes[at]), int(counts[at]), n_timed)
+    return Source(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)

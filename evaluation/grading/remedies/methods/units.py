@@ -1,8 +1,8 @@
-"""Who stands behind a vote: a worker for itself, a group of copies as one unit, or nobody.
+"""Units of the vote: a worker, or a group of copies as one; excluded workers are in none.
 
 A unit answers a question as the member who is known to have been first (`sources`), else with the
-medoid of its members' answers: the one that is nearest to the others. What does not vote is graded
-all the same, see `bystanders`.
+medoid of its members' answers, the one nearest to the others. Answers without a vote are graded
+too, see `bystanders`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FEWEST_OUTSIDE = 3
 
 @dataclass(frozen=True)
 class Units:
-    """Which of N answers vote, and as whom.
+    """The units of a crowd, and which of the N answers vote for which unit.
 
     Attributes
     ----------
@@ -40,22 +40,22 @@ class Units:
 
     @property
     def n_units(self) -> int:
-        """How many units have a vote."""
+        """Number of units with a vote."""
         return int(self.unit.max(initial=-1)) + 1
 
     @property
     def excluded(self) -> Booleans:
-        """(M,) workers who belong to no unit."""
+        """(M,) whether a worker belongs to no unit."""
         return self.of_worker == NOBODY
 
     @property
     def collapsed(self) -> Booleans:
-        """(U,) units that are groups."""
+        """(U,) whether a unit is a group."""
         out = np.zeros(self.n_units, dtype=bool)
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
 
-    def electorate(self, group_vote: float, base: Electorate) -> Electorate:
+    def build_electorate(self, group_vote: float, base: Electorate) -> Electorate:
         """Return `base` (over units) with the groups' share of a vote, off the scale of grades."""
         if not self.groups:
             return base
@@ -80,7 +80,7 @@ def units_of(
     *,
     euclidean: bool = False,
 ) -> Units:
-    """Return the units of a crowd.
+    """Return the units of a crowd, with excluded workers in none and each group as one.
 
     Parameters
     ----------
@@ -96,53 +96,56 @@ def units_of(
     RemedyError
         Fewer than 3 workers with a vote are in no group: nobody would be left to set the scale.
     """
-    owner = np.arange(n_workers)
-    owner[np.asarray(excluded, dtype=np.int64)] = NOBODY
+    unit_head = np.arange(n_workers)
+    unit_head[np.asarray(excluded, dtype=np.int64)] = NOBODY
     for group in groups:
-        owner[group] = group[0]
-    votes = owner[worker] != NOBODY
+        unit_head[group] = group[0]
+    is_voting = unit_head[worker] != NOBODY
     for group, source in zip(groups, sources or [None] * len(groups), strict=True):
-        mine = np.flatnonzero(np.isin(worker, group))
-        votes[mine] = False
+        group_rows = np.flatnonzero(np.isin(worker, group))
+        is_voting[group_rows] = False
         if source is not None:
-            own = mine[worker[mine] == source]
-            votes[own] = True
-            mine = mine[~np.isin(question[mine], question[own])]
-        if len(mine):
-            votes[medoids(vectors, worker, question, mine, euclidean=euclidean)] = True
-    rows = np.flatnonzero(votes)
-    unit, owners = codes_of(owner[worker[rows]])
-    heads = [int(group[0]) for group in groups]
-    outside = len(owners) - len(heads)
-    if groups and outside < FEWEST_OUTSIDE:
-        raise RemedyError("few_outside_groups", outside=outside, fewest=FEWEST_OUTSIDE)
+            source_rows = group_rows[worker[group_rows] == source]
+            is_voting[source_rows] = True
+            # Where the source gave no answer, the medoid of the other members votes.
+            group_rows = group_rows[~np.isin(question[group_rows], question[source_rows])]
+        if len(group_rows):
+            is_voting[find_medoids(vectors, worker, question, group_rows, euclidean=euclidean)] = (
+                True
+            )
+    rows = np.flatnonzero(is_voting)
+    unit, owners = codes_of(unit_head[worker[rows]])
+    group_heads = [int(group[0]) for group in groups]
+    n_outside = len(owners) - len(group_heads)
+    if groups and n_outside < FEWEST_OUTSIDE:
+        raise RemedyError("few_outside_groups", outside=n_outside, fewest=FEWEST_OUTSIDE)
     unit_of_owner = np.full(n_workers + 1, NOBODY)  # its last place is that of the excluded
     unit_of_owner[owners.astype(np.int64)] = np.arange(len(owners))
-    return Units(unit_of_owner[owner], tuple(groups), rows, unit.astype(np.int64))
+    return Units(unit_of_owner[unit_head], tuple(groups), rows, unit.astype(np.int64))
 
 
-def medoids(
+def find_medoids(
     vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
 ) -> Integers:
-    """Return the row of the medoid of each question, out of some rows.
+    """Return the row of each question's medoid among `rows`.
 
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
     """
-    who, workers = codes_of(worker[rows])
-    asked, questions = codes_of(question[rows])
-    cells = Cells.from_codes(who, asked, len(workers), len(questions))
+    worker_codes, workers = codes_of(worker[rows])
+    question_codes, questions = codes_of(question[rows])
+    cells = Cells.from_codes(worker_codes, question_codes, len(workers), len(questions))
     inside = cells.of_rows(rows)
     vote = MeanVote(inside, gram_blocks(vectors, inside, centred=euclidean), euclidean)
-    total = _sums(vote)
+    total = _sum_similarities(vote)
     best = np.maximum.reduceat(total, inside.starts)
-    near = total >= np.repeat(best - 1e-9 * np.maximum(1.0, np.abs(best)), inside.sizes)
-    row = np.where(near, inside.row, np.iinfo(np.int64).max)
-    return np.minimum.reduceat(row, inside.starts)
+    is_best = total >= np.repeat(best - 1e-9 * np.maximum(1.0, np.abs(best)), inside.sizes)
+    candidate_rows = np.where(is_best, inside.row, np.iinfo(np.int64).max)
+    return np.minimum.reduceat(candidate_rows, inside.starts)
 
 
-def _sums(vote: MeanVote) -> Floats:
-    """(N,) sums of similarities to the others, in cell order."""
+def _sum_similarities(vote: MeanVote) -> Floats:
+    """Return (N,) sums of similarities of each answer to the others, in cell order."""
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size

@@ -1,1 +1,1 @@
-"""REST views of a grading's results."""
+"""REST views of the results of a grading."""

@@ -1,4 +1,4 @@
-"""The alarms of a run: what rang, on whom, and the texts side by side."""
+"""REST views of a run's alarms: kinds, named workers and questions, answers side by side."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from evaluation.grading.alarms.report import (
     alarms_report,
     outcomes_report,
 )
-from evaluation.grading.results.report.alarm_evidence import Exhibit, alarm_evidence
-from evaluation.grading.results.report.questions import QuestionRow, question_rows
+from evaluation.grading.results.report.alarm_evidence import Exhibit, read_alarm_evidence
+from evaluation.grading.results.report.questions import QuestionRow, read_question_rows
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import Alarm, Run
@@ -49,13 +49,13 @@ FIRST = (
 
 
 class AlarmEntriesSerializer(PageSerializer):
-    """Alarms, worst first; each with the first of its workers and questions."""
+    """A page of alarms, most severe first, with the first workers and questions of each."""
 
     results = AlarmEntrySerializer(many=True)
 
 
 class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
-    """What rang in a run, and what was looked at without ringing."""
+    """The alarms of a run, their outcomes, and all checks."""
 
     checks = CheckSerializer(many=True)
     outcomes = BecameSerializer(many=True)
@@ -63,19 +63,19 @@ class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
 
 
 class AlarmWorkersSerializer(PageSerializer):
-    """The workers that an alarm names, best grade first."""
+    """The first page of the workers that an alarm names, best grade first."""
 
     results = WorkerRowSerializer(many=True)
 
 
 class AlarmQuestionsSerializer(PageSerializer):
-    """The questions that an alarm names, in their order."""
+    """The first page of the questions that an alarm names, in their order."""
 
     results = QuestionRowSerializer(many=True)
 
 
 class PairsSerializer(PageSerializer):
-    """Answers to the same question side by side."""
+    """A page of answers to the same question, side by side."""
 
     results = build_serializer(Exhibit)(many=True)
 
@@ -91,7 +91,7 @@ class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class AlarmViewSet(GradingViewSet):
-    """Alarms; they reject nobody."""
+    """Alarms of a run; they reject no worker."""
 
     @extend_schema(
         operation_id="results_alarms",
@@ -112,7 +112,7 @@ class AlarmViewSet(GradingViewSet):
         responses=AlarmsReportSerializer,
     )
     def alarms(self, request: Request, run_id: Any) -> Response:
-        """Return a page of alarms, and what was looked at."""
+        """Return a page of alarms, their outcomes, and all checks."""
         run = self.done(request, run_id)
         start, limit = read_start(request, "alarms"), read_limit(request)
         worker, question = (
@@ -121,12 +121,12 @@ class AlarmViewSet(GradingViewSet):
         )
         report = alarms_report(run, worker, question, most=limit, skip=start)
         rows = AlarmEntrySerializer(report.alarms, many=True).data
-        became = outcomes_report(run)
+        outcomes = outcomes_report(run)
         return Response(
             {
                 **AboutAlarms(report).data,
                 "checks": CheckSerializer(report.checks, many=True).data,
-                "outcomes": BecameSerializer(became.rows if became else [], many=True).data,
+                "outcomes": BecameSerializer(outcomes.rows if outcomes else [], many=True).data,
                 "alarms": build_slice_body(request, "alarms", rows, start, report.n),
             }
         )
@@ -142,34 +142,34 @@ class AlarmViewSet(GradingViewSet):
         responses=AlarmSerializer,
     )
     def alarm(self, request: Request, run_id: Any, place: int) -> Response:
-        """Return the alarm, whom and what it names, and a page of its pairs."""
+        """Return an alarm, the workers and questions that it names, and a page of its pairs."""
         run = self.done(request, run_id)
         limit = read_limit(request)
         # A cursor stands behind so many pairs: with another limit it is no page's.
         start = read_start(request, "pairs")
         if start % limit:
             raise BadCursorError
-        evidence = alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
+        evidence = read_alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
         if evidence is None:
             raise Http404
         key = Alarm.objects.values_list("pk", flat=True).get(run=run, place=place)
-        questions = question_rows(run, size=limit, alarm=key)
+        questions = read_question_rows(run, size=limit, alarm=key)
         pairs = build_serializer(Exhibit)(evidence.exhibits, many=True).data
         return Response(
             {
                 **AlarmAlone(evidence.alarm).data,
-                "workers": _first_page(request, run, place, "workers", evidence.workers),
-                "questions": _first_page(request, run, place, "questions", questions),
+                "workers": _build_first_page(request, run, place, "workers", evidence.workers),
+                "questions": _build_first_page(request, run, place, "questions", questions),
                 "n_pairs": evidence.n_exhibits,
                 "pairs": build_slice_body(request, "pairs", pairs, start, evidence.n_exhibits),
             }
         )
 
 
-def _first_page(
+def _build_first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
-    """Return rows whose next page is one of the list of all workers or questions."""
+    """Return the first rows; `next` is an address in the list of the run's workers or questions."""
     body = build_page_body(request, ROWS[name](page.rows, many=True).data, None)
     if page.next is not None:
         address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})

@@ -1,4 +1,4 @@
-"""Language models of a run against each other, and a run against another one."""
+"""REST views of comparisons: models of a run pair by pair, and a run with another run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from evaluation.grading.results.report.comparisons import (
     ComparisonsReport,
     ModelPair,
     PairReport,
+    build_pair_report,
     comparisons_report,
-    pair_report,
 )
 from evaluation.grading.results.report.movers import WorkerChange
 from evaluation.grading.results.rest import GradingViewSet
@@ -43,13 +43,13 @@ class ComparisonsReportSerializer(AboutComparisons):  # type: ignore[misc, valid
 
 
 class PairReportSerializer(AboutPair):  # type: ignore[misc, valid-type]
-    """Two models, and the questions with the greatest differences either way."""
+    """Two models, and the questions with the largest differences in both directions."""
 
     pair = ModelPairSerializer()
 
 
 class WorkerChangesSerializer(PageSerializer):
-    """Workers of both runs, greatest move first."""
+    """A page of the workers of both runs, largest change first."""
 
     results = WorkerChangeSerializer(many=True)
 
@@ -62,7 +62,7 @@ class AgainstReportSerializer(AboutAgainst):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class ComparisonViewSet(GradingViewSet):
-    """Comparisons."""
+    """Comparisons of models, and of runs."""
 
     @extend_schema(
         operation_id="results_comparisons",
@@ -100,8 +100,8 @@ class ComparisonViewSet(GradingViewSet):
         responses=PairReportSerializer,
     )
     def comparison(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
-        """Return the pair and its questions."""
-        report = pair_report(self.done(request, run_id), first, second)
+        """Return a pair of models and the questions on which they differ most."""
+        report = build_pair_report(self.done(request, run_id), first, second)
         if report is None:
             raise Http404
         pair = ModelPairSerializer(report.pair).data

@@ -1,4 +1,4 @@
-"""Facts of a run: what people agree on, and what the answers of a worker or a model state."""
+"""REST views of facts: values that people agree on, and values in a worker's or model's answers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from evaluation.grading.facts.report import (
     QuestionFacts,
     RunFacts,
     SilentReason,
-    crowd_facts,
-    question_facts,
+    read_answer_facts,
+    read_crowd_facts,
+    read_question_facts,
     run_facts,
-    said_facts,
 )
 from evaluation.grading.facts.report.said import By
-from evaluation.grading.results.report.models import model_row
-from evaluation.grading.results.report.workers import worker_row
+from evaluation.grading.results.report.models import read_model_row
+from evaluation.grading.results.report.workers import read_worker_row
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
@@ -41,13 +41,13 @@ BESIDE = "Evidence beside the grades: no grade, score, alarm, payment or admissi
 
 
 class FactsOfRunSerializer(PageSerializer):
-    """What people state, in the order of the questions."""
+    """A page of the values that people state, in the order of the questions."""
 
     results = FactOfRunSerializer(many=True)
 
 
 class RunFactsSerializer(AboutRunFacts):  # type: ignore[misc, valid-type]
-    """What a run found fact by fact, and on how many questions it says nothing, by the reason."""
+    """Counts of a run's facts, reasons for questions without facts, and a page of values."""
 
     looked = serializers.BooleanField(help_text="False for a run that did not look for facts.")
     silent = build_serializer(SilentReason, "why")(many=True)
@@ -55,17 +55,17 @@ class RunFactsSerializer(AboutRunFacts):  # type: ignore[misc, valid-type]
 
 
 class FactsOfQuestionSerializer(AboutQuestionFacts):  # type: ignore[misc, valid-type]
-    """What people state on a question; `why` says why there is nothing."""
+    """Agreed and contested values on a question; `why` is the reason if there are none."""
 
 
 class FactsOnQuestionsSerializer(PageSerializer):
-    """What answers state, in the order of the questions."""
+    """A page of the values that answers state, in the order of the questions."""
 
     results = FactOnQuestionSerializer(many=True)
 
 
 class FactsOfAnswersSerializer(serializers.Serializer[Any]):
-    """What somebody's facts come to, and each of them."""
+    """Agreement of a worker's or a model's facts, and a page of them."""
 
     standing = FactStandingSerializer()
     facts = FactsOnQuestionsSerializer()
@@ -76,7 +76,7 @@ NOTHING = RunFacts(questions=0, spoken=0, agreed=0, contested=0, silent=[])
 
 @extend_schema(tags=["results"])
 class FactViewSet(GradingViewSet):
-    """What people agree on, fact by fact, and how answers stand to it."""
+    """Facts that people agree on, and the facts of answers compared with them."""
 
     @extend_schema(
         operation_id="results_facts",
@@ -96,15 +96,15 @@ class FactViewSet(GradingViewSet):
     def facts(self, request: Request, run_id: Any) -> Response:
         """Return the counts, and a page of values that people state."""
         run = self.done(request, run_id)
-        found = run_facts(run)
+        facts = run_facts(run)
         question = parse_public_id(request.query_params, "question", blank=True)
-        page = crowd_facts(run, read_cursor(request), read_limit(request), question)
+        page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
         rows = FactOfRunSerializer(page.rows, many=True).data
-        silent = build_serializer(SilentReason, "why")((found or NOTHING).silent, many=True).data
+        silent = build_serializer(SilentReason, "why")((facts or NOTHING).silent, many=True).data
         return Response(
             {
-                **AboutRunFacts(found or NOTHING).data,
-                "looked": found is not None,
+                **AboutRunFacts(facts or NOTHING).data,
+                "looked": facts is not None,
                 "silent": silent,
                 "facts": build_page_body(request, rows, page.next),
             }
@@ -117,13 +117,13 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfQuestionSerializer,
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
-        """Return what people agree on, and what they are divided on."""
+        """Return the agreed and the contested values on a question."""
         run = self.done(request, run_id)
         if not run.version.questions.filter(public_id=question).exists():
             raise Http404
         rows = ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         exemplar = rows.only("facts", "question_id").first()
-        return Response(FactsOfQuestionSerializer(question_facts(run, exemplar)).data)
+        return Response(FactsOfQuestionSerializer(read_question_facts(run, exemplar)).data)
 
     @extend_schema(
         operation_id="results_worker_facts",
@@ -133,10 +133,10 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfAnswersSerializer,
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
-        """Return what they come to, and a page of them."""
+        """Return the agreement of a worker's facts, and a page of them."""
         run = self.done(request, run_id)
-        row = worker_row(run, worker)
-        return self._said(request, run, "worker", worker, row.facts if row else None)
+        row = read_worker_row(run, worker)
+        return self._respond(request, run, "worker", worker, row.facts if row else None)
 
     @extend_schema(
         operation_id="results_model_facts",
@@ -146,17 +146,18 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfAnswersSerializer,
     )
     def model(self, request: Request, run_id: Any, model: Any) -> Response:
-        """Return what they come to, and a page of them."""
+        """Return the agreement of a model's facts, and a page of them."""
         run = self.done(request, run_id)
-        row = model_row(run, model)
-        return self._said(request, run, "model", model, row.facts if row else None)
+        row = read_model_row(run, model)
+        return self._respond(request, run, "model", model, row.facts if row else None)
 
-    def _said(
+    def _respond(
         self, request: Request, run: Run, by: By, who: Any, standing: FactStanding | None
     ) -> Response:
+        """Return the agreement and a page of facts; 404 without a worker or model."""
         if standing is None:
             raise Http404
-        page = said_facts(run, by, who, read_cursor(request), read_limit(request))
+        page = read_answer_facts(run, by, who, read_cursor(request), read_limit(request))
         rows = FactOnQuestionSerializer(page.rows, many=True).data
         return Response(
             {

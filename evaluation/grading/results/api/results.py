@@ -1,4 +1,4 @@
-"""Results of a run: the reports that pages and files show."""
+"""REST views of the results of a run, from the same reports as pages and files."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from evaluation.grading.results.report.question import (
     QuestionReport,
     question_report,
 )
-from evaluation.grading.results.report.questions import ORDERS, QuestionRow, question_rows
+from evaluation.grading.results.report.questions import ORDERS, QuestionRow, read_question_rows
 from evaluation.grading.results.report.run import Ceiling
-from evaluation.grading.results.report.what_if import WhatIf, what_if
-from evaluation.grading.results.report.worker import WorkerAnswer, WorkerReport, worker_report
+from evaluation.grading.results.report.what_if import WhatIf, build_what_if
+from evaluation.grading.results.report.worker import WorkerAnswer, WorkerReport, build_worker_report
 from evaluation.grading.results.report.workers import WorkerRow, worker_rows
-from evaluation.grading.results.rest import OF_ALARM, GradingViewSet, alarm_in
+from evaluation.grading.results.rest import OF_ALARM, GradingViewSet, read_alarm_key
 from evaluation.kinds import RunSummary
 from evaluation.reports.called import file_of
 from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
@@ -52,7 +52,7 @@ class WorkerReportSerializer(AboutWorker):  # type: ignore[misc, valid-type]
 
 
 class QuestionAnswersSerializer(PageSerializer):
-    """The workers' answers to a question, nearest to the consensus first."""
+    """A page of the workers' answers to a question, nearest to the consensus first."""
 
     results = build_serializer(QuestionAnswer)(many=True)
 
@@ -73,7 +73,7 @@ CeilingSerializer = build_serializer(Ceiling, "why")
 
 @extend_schema(tags=["results"])
 class ResultViewSet(GradingViewSet):
-    """Grades, answers and scores."""
+    """Results of a run: grades, answers, questions and models."""
 
     @extend_schema(
         operation_id="results_run",
@@ -82,10 +82,10 @@ class ResultViewSet(GradingViewSet):
         responses=REPORT,
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
-        """Return the report without its rows; that of its kind for a run of another kind."""
+        """Return the report of a run without its rows, in the form of its run type."""
         run = self.done(request, run_id, summary=RunSummary)
-        found = self.kind_of(run).found(run)
-        return Response(build_serializer(found.__class__)(found).data)
+        report = self.kind_of(run).found(run)
+        return Response(build_serializer(report.__class__)(report).data)
 
     @extend_schema(
         operation_id="results_workers",
@@ -97,12 +97,12 @@ class ResultViewSet(GradingViewSet):
         responses=WorkerRowSerializer(many=True),
     )
     def workers(self, request: Request, run_id: Any) -> Response:
-        """Return a page of workers; those without a grade come last."""
+        """Return a page of workers, best grade first; those without a grade come last."""
         run = self.done(request, run_id)
         search = request.query_params.get("search", "").replace("\0", "")
-        alarm = alarm_in(request, run)
+        alarm = read_alarm_key(request, run)
         page = worker_rows(run, read_cursor(request), search, read_limit(request), alarm)
-        return _page(request, page, WorkerRowSerializer)
+        return _respond_with_page(request, page, WorkerRowSerializer)
 
     @extend_schema(
         operation_id="results_worker",
@@ -113,8 +113,10 @@ class ResultViewSet(GradingViewSet):
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return the grade, and a page of answers beside the nearest to the consensus."""
         run = self.done(request, run_id)
-        report = _found(worker_report(run, worker, read_cursor(request), read_limit(request)))
-        return Response(_report(request, report, AboutWorker, WorkerAnswer))
+        report = _require(
+            build_worker_report(run, worker, read_cursor(request), read_limit(request))
+        )
+        return Response(_build_body(request, report, AboutWorker, WorkerAnswer))
 
     @extend_schema(
         operation_id="results_worker_without",
@@ -126,9 +128,9 @@ class ResultViewSet(GradingViewSet):
         responses=WhatIfSerializer,
     )
     def without(self, request: Request, run_id: Any, worker: Any) -> Response:
-        """Return who would move, and how far the order of the others stays."""
+        """Return the changes of ranks if one more worker were left out."""
         run = self.done(request, run_id)
-        return Response(WhatIfSerializer(_found(what_if(run, worker))).data)
+        return Response(WhatIfSerializer(_require(build_what_if(run, worker))).data)
 
     @extend_schema(
         operation_id="results_questions",
@@ -146,12 +148,12 @@ class ResultViewSet(GradingViewSet):
         responses=QuestionRowSerializer(many=True),
     )
     def questions(self, request: Request, run_id: Any) -> Response:
-        """Return a page of questions."""
+        """Return a page of questions, in their order or by dispersion."""
         run = self.done(request, run_id)
         by: Any = parse_choice(request.query_params, "by", ORDERS, "position")
-        alarm = alarm_in(request, run)
-        page = question_rows(run, read_cursor(request), by, read_limit(request), alarm)
-        return _page(request, page, QuestionRowSerializer)
+        alarm = read_alarm_key(request, run)
+        page = read_question_rows(run, read_cursor(request), by, read_limit(request), alarm)
+        return _respond_with_page(request, page, QuestionRowSerializer)
 
     @extend_schema(
         operation_id="results_question",
@@ -162,8 +164,8 @@ class ResultViewSet(GradingViewSet):
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return the question, its models' answers, and a page of the workers'."""
         run = self.done(request, run_id)
-        report = _found(question_report(run, question, read_cursor(request), read_limit(request)))
-        body = _report(request, report, AboutQuestion, QuestionAnswer)
+        report = _require(question_report(run, question, read_cursor(request), read_limit(request)))
+        body = _build_body(request, report, AboutQuestion, QuestionAnswer)
         body["models"] = build_serializer(ModelAnswer, "why")(report.models, many=True).data
         return Response(body)
 
@@ -173,10 +175,10 @@ class ResultViewSet(GradingViewSet):
         responses=ModelRowSerializer(many=True),
     )
     def models(self, request: Request, run_id: Any) -> Response:
-        """Return a page of the leaderboard."""
+        """Return a page of models, best score first."""
         run = self.done(request, run_id)
         page = model_rows(run, read_cursor(request), read_limit(request))
-        return _page(request, page, ModelRowSerializer)
+        return _respond_with_page(request, page, ModelRowSerializer)
 
     @extend_schema(
         operation_id="exports_consensus",
@@ -186,21 +188,24 @@ class ResultViewSet(GradingViewSet):
         responses={(200, "application/zip"): {"type": "string", "format": "binary"}},
     )
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
-        """Return what the crowd answers to each question, with support and dispersion."""
+        """Return the consensus of a run as a ZIP file."""
         run = self.done(request, run_id)
         return download(zip_chunks(consensus_report(run)), file_of(run, "consensus"), "zip")
 
 
-def _page(request: Request, page: Page[Any], row: Any) -> Response:
+def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:
+    """Return a page of rows as a response."""
     return Response(build_page_body(request, row(page.rows, many=True).data, page.next))
 
 
-def _found(report: T | None) -> T:
+def _require(report: T | None) -> T:
+    """Return the report; 404 for None."""
     if report is None:
         raise Http404
     return report
 
 
-def _report(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
+def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
+    """Return a report as a body with a page of its answers."""
     answers = build_serializer(answer)(report.answers.rows, many=True).data
     return {**about(report).data, "answers": build_page_body(request, answers, report.answers.next)}

@@ -1,1 +1,1 @@
-"""Charts of a grading's results."""
+"""Charts of the results of a grading."""

@@ -1,4 +1,4 @@
-"""Grades of the workers of two runs, one against the other."""
+"""Chart of the workers' grades in two runs, one against the other."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LEFT, RIGHT, TOP, BOTTOM = 48.0, 14.0, 10.0, 44.0
 FAR = 0.1
 
 
-def against_chart(
+def build_against_chart(
     report: AgainstReport, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the picture of the common workers; None without any that has two grades."""
-    known = [
+    """Return the chart of at most 1,000 common workers; None if no worker has two grades."""
+    with_two_grades = [
         worker
         for worker in report.workers
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    shown = known[:MOST]
+    shown = with_two_grades[:MOST]
     if not shown:
         return None
 
@@ -48,7 +48,7 @@ def against_chart(
         drawing.text((left + LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle")
         drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
         for worker in reversed(shown):
-            drawing.mark(_tip(worker), link(worker.worker))
+            drawing.mark(_format_tip(worker), link(worker.worker))
             look = "dot-model" if abs(worker.grade_change) > FAR else "dot"
             drawing.dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), look, 4.5)
             drawing.end_mark()
@@ -63,11 +63,14 @@ def against_chart(
             "than a tenth."
         ),
         draw=draw,
-        note=f"The {MOST:,} workers that moved most are shown." if len(known) > MOST else "",
+        note=f"The {MOST:,} workers that moved most are shown."
+        if len(with_two_grades) > MOST
+        else "",
     )
 
 
-def _tip(worker: WorkerChange) -> str:
+def _format_tip(worker: WorkerChange) -> str:
+    """Return the tooltip of a worker: grades and ranks in both runs."""
     ranks = f"rank {worker.rank_before or 'none'}, then {worker.rank_after or 'none'}"
     if worker.moved is not None:
         ranks += f"; among those in both {worker.place_before}, then {worker.place_after}"

@@ -1,4 +1,4 @@
-"""The answers to a question as a map: dots by likeness, the consensus, and how it moved."""
+"""Chart of the answers to a question as a map, with the path of the consensus."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ MARGIN = 22.0
 
 @dataclass(frozen=True)
 class Plane:
-    """Places of vectors onto places of a picture, equally long in both directions."""
+    """Scale and shift from places of vectors to places in the picture."""
 
     scale: float
     middle: Place
     centre: Place
 
     def __call__(self, place: Place) -> Place:
-        """Return the place in the picture."""
+        """Return a place of vectors as a place in the picture."""
         return (
             self.centre[0] + (place[0] - self.middle[0]) * self.scale,
             self.centre[1] - (place[1] - self.middle[1]) * self.scale,
         )
 
 
-def map_chart(
+def build_map_chart(
     answers: AnswerMap, at: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map as it is at one of the shown iterations (by default the last)."""
+    """Return the map at one of the shown iterations, by default the last."""
     last = len(answers.iterations) - 1
     at = last if at is None else min(max(at, 0), last)
     most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
@@ -60,14 +60,16 @@ def map_chart(
             f"likeness, with the consensus at iteration {answers.iterations[at]}"
         )
         drawing = Drawing(width, floor + legend, "Map of the answers", description)
-        plane = _plane(answers, width, floor)
+        plane = _fit_plane(answers, width, floor)
         drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
         drawing.path([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
-        for answer in sorted(answers.answers, key=lambda one: -_vote(one, at)):
+        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, at)):
             _draw_answer(drawing, answer, plane, size, at, link(answer.worker))
         for model in answers.models:
-            drawing.mark(_tip(model.name, [f"score {three_digits(model.score)}"], model.text))
+            drawing.mark(
+                _format_tip(model.name, [f"score {three_digits(model.score)}"], model.text)
+            )
             drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
             drawing.end_mark()
         _draw_consensus(drawing, answers, plane, at)
@@ -84,60 +86,64 @@ def map_chart(
             "models' answers, which never count. Point at one, touch it, or use the arrow keys."
         ),
         draw=draw,
-        note=" ".join(notes(answers)),
+        note=" ".join(build_notes(answers)),
     )
 
 
-def notes(answers: AnswerMap) -> list[str]:
+def build_notes(answers: AnswerMap) -> list[str]:
     """Return what the map shows and what it does not, a sentence each."""
     if answers.share is None:
-        found = ["All answers to this question have the same vector."]
+        sentences = ["All answers to this question have the same vector."]
     else:
-        found = [
-            f"A map cannot show everything: these two directions hold {_percent(answers.share)} of "
-            "the differences between the answers to this question"
+        sentences = [
+            f"A map cannot show everything: these two directions hold "
+            f"{_format_percent(answers.share)} of the differences between the answers to this "
+            "question"
             + (
                 ", and are the same for every question of the run."
                 if answers.axes == "run"
                 else ", the most that two directions can, and are this question's own."
             )
         ]
-        found.append(
+        sentences.append(
             "What lies far apart is unlike; what lies close may still differ in what is not shown."
         )
         if answers.axes == "run" and answers.share < LITTLE:
-            found.append(LITTLE_HELD)
+            sentences.append(LITTLE_HELD)
     if answers.similarity == "euclidean":
-        found.append("The run compares by distance, of which the distances here are shadows.")
+        sentences.append("The run compares by distance, of which the distances here are shadows.")
     elif answers.unit_length:
-        found.append("All vectors have the same length, as if on a sphere, and this is its shadow.")
+        sentences.append(
+            "All vectors have the same length, as if on a sphere, and this is its shadow."
+        )
     else:
-        found.append(
+        sentences.append(
             "Vectors differ in length, which moves them on the map, but the score looks at their "
             "directions only."
         )
     if not answers.is_mean:
-        found.append(
+        sentences.append(
             "The star is the weighted mean of all answers; the run's own consensus is another, "
             "such as the majority of words or the mean of the largest camp."
         )
     left_out = answers.n_answers - len(answers.answers)
     if left_out > 0:
-        found.append(
+        sentences.append(
             f"Of {answers.n_answers:,} answers those nearest to the consensus and farthest from it "
             f"are shown, {len(answers.answers)} in all; the star counts all of them."
         )
     if answers.n_models > len(answers.models):
-        found.append(f"The {len(answers.models)} best of {answers.n_models} models are shown.")
-    return found
+        sentences.append(f"The {len(answers.models)} best of {answers.n_models} models are shown.")
+    return sentences
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
+    """Return a share as whole percents, "less than 1%" for smaller ones."""
     return "less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def captions(answers: AnswerMap) -> list[str]:
-    """Return what each iteration's picture is, in words."""
+    """Return the caption of each shown iteration."""
     last = answers.iterations[-1]
     words = []
     for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
@@ -153,22 +159,24 @@ def captions(answers: AnswerMap) -> list[str]:
 def _draw_answer(
     drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
 ) -> None:
+    """Draw an answer as a dot: its area is the vote, its shade the grade."""
     lines = [f"score {three_digits(answer.score)}"]
     if answer.grades[-1] is not None:
         lines.insert(0, f"grade {three_digits(answer.grades[-1])}")
     data = {}
     if answer.votes is not None:
         data = {
-            "radii": " ".join(f"{_radius(vote, size):.1f}" for vote in answer.votes),
-            "grades": " ".join(_shade(grade) for grade in answer.grades),
+            "radii": " ".join(f"{_compute_radius(vote, size):.1f}" for vote in answer.votes),
+            "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
-    drawing.mark(_tip(answer.name, lines, answer.text), link, data)
-    radius = _radius(_vote(answer, at), size)
-    drawing.dot(*plane(answer.place), f"grade-{_shade(answer.grades[at])}", radius)
+    drawing.mark(_format_tip(answer.name, lines, answer.text), link, data)
+    radius = _compute_radius(_get_vote(answer, at), size)
+    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[at])}", radius)
     drawing.end_mark()
 
 
 def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int) -> None:
+    """Draw the consensus at one iteration as a star, with its path for the script."""
     places = [plane(place) for place in answers.path]
     x, y = places[at]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
@@ -178,9 +186,10 @@ def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int)
 
 
 def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
+    """Draw the legend below the map, in as many lines as the width needs."""
     x, y = 8.0, floor + 24
 
-    def room(words: str) -> float:
+    def reserve(words: str) -> float:
         nonlocal x, y
         wanted = 16 + width_of(words) + 12
         if x + wanted > width:
@@ -190,11 +199,11 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
     for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
         words = f"grade {words}" if shade == 0 else words
-        start = room(words)
+        start = reserve(words)
         drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
         drawing.text(start + 18, y, words, "faint")
     for words in ("consensus", "its way here", *(["model"] if models else [])):
-        start = room(words)
+        start = reserve(words)
         if words == "model":
             drawing.diamond(start + 7, y - 4, "dot-model")
         elif words == "consensus":
@@ -202,12 +211,13 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
         else:
             drawing.line(start, y - 4, start + 14, y - 4, "path")
         drawing.text(start + 18, y, words, "faint")
-    start = room("an equal vote")
+    start = reserve("an equal vote")
     drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
     drawing.text(start + 18, y, fitting("an equal vote", width), "faint")
 
 
-def _plane(answers: AnswerMap, width: float, floor: float) -> Plane:
+def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
+    """Return the largest scale that fits all places of the map into the picture."""
     places = [
         *(answer.place for answer in answers.answers),
         *(model.place for model in answers.models),
@@ -224,19 +234,23 @@ def _plane(answers: AnswerMap, width: float, floor: float) -> Plane:
     )
 
 
-def _vote(answer: MapAnswer, at: int) -> float:
+def _get_vote(answer: MapAnswer, at: int) -> float:
+    """Return the voting weight of an answer in shares of an equal vote; 1 where not recorded."""
     return 1.0 if answer.votes is None else answer.votes[at]
 
 
-def _radius(vote: float, size: float) -> float:
-    """The area of a dot is its weight, but for the least ones, which could not be seen."""
+def _compute_radius(vote: float, size: float) -> float:
+    """Return the radius of a dot, so that its area is proportional to the vote."""
+    # The area of a dot is its vote, except for dots too small to be seen.
     return max(LEAST, size * math.sqrt(max(vote, 0.0)))
 
 
-def _shade(grade: float | None) -> str:
+def _choose_shade(grade: float | None) -> str:
+    """Return the number of a grade's shade, "none" without a grade."""
     return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
 
 
-def _tip(name: str, lines: list[str], text: str) -> str:
+def _format_tip(name: str, lines: list[str], text: str) -> str:
+    """Return the tooltip of an answer: name, numbers and text."""
     cut = shorten_text(text, TIP)
     return "\n".join([f"{name}: {', '.join(lines)}", cut])

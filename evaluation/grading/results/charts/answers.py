@@ -1,4 +1,4 @@
-"""The answers to one question by their score: workers' dots, models' diamonds, texts on hover."""
+"""Chart of the answers to a question by score: workers' dots and models' diamonds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TOP = 12.0
 TIP = 300
 
 
-def answers_chart(
+def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
-    """Return the picture of at most 200 answers out of `n_answers`, best first, and the models'."""
+    """Return the chart of at most 200 of `n_answers` answers, best first, and of 20 models."""
     shown = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
@@ -32,7 +32,7 @@ def answers_chart(
         description = f"Scores of {len(shown)} workers' answers and {len(scored)} models' answers"
         scores = [answer.score for answer in shown] + [model.score for model in scored]
         scale = around(scores, layout.left, layout.right)
-        lanes = _lanes([scale(answer.score or 0.0) for answer in shown])
+        lanes = _assign_lanes([scale(answer.score or 0.0) for answer in shown])
         floor = TOP + max(3, *lanes, 0) * LANE + 14
         layout = replace(layout, top=floor + 10)
         drawing = Drawing(width, layout.height, "Answers by score", description)
@@ -41,11 +41,11 @@ def answers_chart(
         if layout.left > 90:
             drawing.text(layout.left - 12, floor - 6, "workers", "label", "end")
         for answer, lane in zip(shown, lanes, strict=True):
-            drawing.mark(_tip(answer.worker_name, answer.score, answer.text))
+            drawing.mark(_format_tip(answer.worker_name, answer.score, answer.text))
             drawing.dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
             drawing.end_mark()
         for at, model in enumerate(scored):
-            drawing.mark(_tip(model.name, model.score, model.text or f"[{model.status}]"))
+            drawing.mark(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
             layout.draw_row(drawing, at)
             drawing.diamond(scale(model.score or 0.0), layout.y(at), "dot-model")
             drawing.end_mark()
@@ -67,8 +67,8 @@ def answers_chart(
     )
 
 
-def _lanes(places: Sequence[float]) -> list[int]:
-    """Return for dots, from right to left, how many others each stands on."""
+def _assign_lanes(places: Sequence[float]) -> list[int]:
+    """Return the lane of each dot, so that dots that would touch lie above each other."""
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:
@@ -78,6 +78,7 @@ def _lanes(places: Sequence[float]) -> list[int]:
     return lanes
 
 
-def _tip(name: str, score: float | None, text: str) -> str:
+def _format_tip(name: str, score: float | None, text: str) -> str:
+    """Return the tooltip of an answer: name, score and text."""
     cut = shorten_text(text, TIP)
     return f"{name}: {three_digits(score)}\n{cut}"

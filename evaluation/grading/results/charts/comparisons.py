@@ -1,4 +1,4 @@
-"""Language models against each other: differences with intervals, and questions apart."""
+"""Charts of language models compared: differences with intervals, and single questions."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from evaluation.grading.results.report.comparisons import (
 TIP = 160
 
 
-def comparisons_chart(report: ComparisonsReport) -> Chart:
-    """Return the picture of the report's pairs, greatest difference first."""
+def build_comparisons_chart(report: ComparisonsReport) -> Chart:
+    """Return the chart of the pairs' differences, largest first."""
     of = report.of
-    same = _shared_beginning([model.name for model in report.models])
+    same = _find_shared_beginning([model.name for model in report.models])
 
-    def short(name: str) -> str:
+    def shorten_name(name: str) -> str:
         return name[len(same) :]
 
     rows = [
         Row(
             name=(
-                short(pair.second_name)
+                shorten_name(pair.second_name)
                 if of
-                else f"{short(pair.first_name)} – {short(pair.second_name)}"
+                else f"{shorten_name(pair.first_name)} – {shorten_name(pair.second_name)}"
             ),
             value=pair.difference.value,
             low=pair.difference.low,
             high=pair.difference.high,
-            tip=_tip(pair, report.corrected_by),
+            tip=_format_tip(pair, report.corrected_by),
             look="-model" if pair.better else "-weak",
         )
         for pair in report.pairs
@@ -72,8 +72,8 @@ def comparisons_chart(report: ComparisonsReport) -> Chart:
     )
 
 
-def _shared_beginning(names: list[str]) -> str:
-    """Return what all names begin with, up to the end of a word, if it is worth leaving out."""
+def _find_shared_beginning(names: list[str]) -> str:
+    """Return the beginning that all names share, up to the end of a word; "" if short."""
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1)
     same = first[: next(apart, min(len(first), len(last)))]
@@ -81,8 +81,8 @@ def _shared_beginning(names: list[str]) -> str:
     return same[:end] if end >= 6 and all(len(name) > end for name in names) else ""
 
 
-def pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _: "") -> Chart:
-    """Return the picture of the questions on which two models differ most."""
+def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _: "") -> Chart:
+    """Return the chart of the questions on which two models differ most."""
     first, second = report.pair.first_name, report.pair.second_name
     questions = [*report.first_better, *reversed(report.second_better)]
     rows = [
@@ -91,7 +91,7 @@ def pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _: "") -
             value=question.difference,
             low=min(0.0, question.difference),
             high=max(0.0, question.difference),
-            tip=_question_tip(question, first, second),
+            tip=_format_question_tip(question, first, second),
             link=link(question.question),
             look="" if question.difference > 0 else "-model",
         )
@@ -121,7 +121,8 @@ def pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _: "") -
     )
 
 
-def _tip(pair: ModelPair, corrected_by: str) -> str:
+def _format_tip(pair: ModelPair, corrected_by: str) -> str:
+    """Return the tooltip of a pair: difference, interval, p and number of questions."""
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",
@@ -132,7 +133,8 @@ def _tip(pair: ModelPair, corrected_by: str) -> str:
     )
 
 
-def _question_tip(question: QuestionDifference, first: str, second: str) -> str:
+def _format_question_tip(question: QuestionDifference, first: str, second: str) -> str:
+    """Return the tooltip of a question: its text, both answers and the nearest answer."""
     lines = (
         (question.name, question.text),
         (f"{first}, {three_digits(question.first_score)}", question.first_text),

@@ -1,4 +1,4 @@
-"""How the weights settled: root mean square change an iteration, on a logarithmic scale."""
+"""Chart of convergence: root mean square change of the weights at each iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 1e-17
 
 
 def convergence_chart(trace: Sequence[float]) -> Chart:
-    """Return the picture of a trace."""
+    """Return the chart of a trace on a logarithmic scale."""
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
     def draw(width: float) -> Drawing:
@@ -32,7 +32,7 @@ def convergence_chart(trace: Sequence[float]) -> Chart:
         for power in y.ticks(5):
             if power == round(power):
                 drawing.line(LEFT, y(power), width - RIGHT, y(power), "grid")
-                drawing.text(LEFT - 8, y(power) + 4, _power(round(power)), "faint", "end")
+                drawing.text(LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end")
         for tick in x.ticks(min(len(trace), 10 if width > 600 else 6) or 1):
             if tick == round(tick):
                 drawing.text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
@@ -60,7 +60,8 @@ def convergence_chart(trace: Sequence[float]) -> Chart:
     )
 
 
-def _power(power: int) -> str:
+def _format_power(power: int) -> str:
+    """Return the label of a power of ten."""
     if -3 <= power <= 1:
         return f"{10.0**power:g}"
     return f"1e{power}"

@@ -1,4 +1,4 @@
-"""Workers' grades with their intervals, best first."""
+"""Charts of the workers' grades and ranks with their intervals, best first."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from evaluation.grading.results.report.workers import WorkerRow
 MOST = 200
 
 
-def grades_chart(
+def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the picture of at most 200 workers out of `n_workers`, in the order given."""
+    """Return the chart of at most 200 of `n_workers` workers' grades, in the given order."""
     shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
     rows = [
         Row(
@@ -25,7 +25,7 @@ def grades_chart(
             value=worker.grade.value,
             low=worker.grade.low,
             high=worker.grade.high,
-            tip=_tip(worker),
+            tip=_format_tip(worker),
             link=link(worker.worker),
             look="" if worker.supported else "-weak",
         )
@@ -50,11 +50,11 @@ def grades_chart(
             "lot cannot be told apart. Hollow grey dots have too few answers to be ranked."
         ),
         draw=draw,
-        note=_note(len(rows), n_workers),
+        note=_build_note(len(rows), n_workers),
     )
 
 
-def decision_chart(
+def build_decision_chart(
     best: Sequence[WorkerRow],
     doubtful: Sequence[WorkerRow],
     link: Callable[[UUID], str] = lambda _: "",
@@ -67,7 +67,7 @@ def decision_chart(
             value=worker.grade.value,
             low=worker.grade.low,
             high=worker.grade.high,
-            tip=_tip(worker),
+            tip=_format_tip(worker),
             link=link(worker.worker),
             look=look,
         )
@@ -98,10 +98,10 @@ def decision_chart(
     )
 
 
-def ranks_chart(
+def build_ranks_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the picture of the ranks and their intervals; None where no rank has one."""
+    """Return the chart of the ranks and their intervals; None where no rank has an interval."""
     shown = [worker for worker in workers if worker.rank is not None][:MOST]
     if not any(worker.rank_interval for worker in shown):
         return None
@@ -136,11 +136,12 @@ def ranks_chart(
             "or choose by groups of ranks, not by single places."
         ),
         draw=draw,
-        note=_note(len(rows), n_workers),
+        note=_build_note(len(rows), n_workers),
     )
 
 
-def _note(n_shown: int, n_workers: int) -> str:
+def _build_note(n_shown: int, n_workers: int) -> str:
+    """Return the note on hidden names and on workers beyond the picture."""
     notes = []
     if n_shown > NAMED:
         notes.append("Point at a line, or touch it, to see whose it is.")
@@ -152,7 +153,8 @@ def _note(n_shown: int, n_workers: int) -> str:
     return " ".join(notes)
 
 
-def _tip(worker: WorkerRow) -> str:
+def _format_tip(worker: WorkerRow) -> str:
+    """Return the tooltip of a worker: grade, interval, rank and number of answers."""
     rank = f"rank {worker.rank}" if worker.rank else "not ranked: too few answers"
     return "\n".join(
         [

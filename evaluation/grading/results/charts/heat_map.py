@@ -1,4 +1,4 @@
-"""Workers by questions as coloured fields: an overview of groups, or a block answer by answer."""
+"""Heat maps of workers by questions: groups of both, or a block answer by answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = 130.0
 
 @dataclass(frozen=True)
 class Shades:
-    """Numbers to colours: below the first bound dark blue, from the last on yellow.
+    """Colour scale: dark blue below the first bound, yellow from the last bound on.
 
     The colours grow lighter step by step, so they are in order without hues too; they are the same
     on light pages and on dark ones. `names` are what each colour means, where the bounds
@@ -32,16 +32,16 @@ class Shades:
     names: Sequence[str] = ()
 
     def __call__(self, score: float) -> str:
-        """Return the look of a field."""
+        """Return the CSS class of a score's colour."""
         return self.look(sum(score >= bound for bound in self.bounds))
 
     def look(self, step: int) -> str:
-        """Return the look of the numbers above so many bounds; few bounds span all colours."""
+        """Return the CSS class of a step (bounds passed); few steps span all colours."""
         return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
     @property
     def words(self) -> list[str]:
-        """What each colour means."""
+        """Meaning of each colour, lowest first."""
         if self.names:
             return list(self.names)
         if not self.bounds:
@@ -53,35 +53,35 @@ class Shades:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """Each look with what it means, lowest first."""
+        """CSS class and meaning of each colour, lowest first."""
         return [(self.look(step), words) for step, words in enumerate(self.words)]
 
 
-def shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
-    """Return the colours: each is for about as many answers as another one.
+def build_shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
+    """Return a colour scale on which each colour covers about equally many answers.
 
     Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
     of the whole run, so that blocks of it can be compared; without them they are of `scores`.
     """
-    found = list(quantiles)
-    if not found and len(scores):
-        found = np.quantile(scores, [step / SHADES for step in range(1, SHADES)]).tolist()
-    rounded = sorted({round(bound, 2) for bound in found})
+    bounds = list(quantiles)
+    if not bounds and len(scores):
+        bounds = np.quantile(scores, [step / SHADES for step in range(1, SHADES)]).tolist()
+    rounded = sorted({round(bound, 2) for bound in bounds})
     if len(rounded) < 3:  # hardly any spread to two digits
-        rounded = sorted(set(found))
+        rounded = sorted(set(bounds))
     # The least number of all cannot be below itself.
     lowest = min(scores, default=0.0)
     return Shades([bound for bound in rounded if quantiles or bound > lowest])
 
 
-def block_chart(
+def build_block_chart(
     block: HeatBlock,
     quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
-    """Return the picture of a block, a field for each worker and question."""
+    """Return the chart of a block, a cell for each worker and question."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    colours = shades(scores, quantiles)
+    colours = build_shades(scores, quantiles)
 
     def draw(width: float) -> Drawing:
         narrow = width <= 600
@@ -154,12 +154,12 @@ def block_chart(
     )
 
 
-def overview_chart(
+def build_overview_chart(
     overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
-    """Return the picture of the groups; `link` leads from a worker and a question to a block."""
+    """Return the chart of the groups' means; `link` gives a group's block."""
     rows, columns = len(overview.workers_to), len(overview.questions_to)
-    colours = overview_shades(overview)
+    colours = build_overview_shades(overview)
 
     def draw(width: float) -> Drawing:
         left, top = 8.0, 26.0
@@ -202,9 +202,9 @@ def overview_chart(
     )
 
 
-def overview_shades(overview: HeatOverview) -> Shades:
-    """Return the colours of the groups, by their own means."""
-    return shades([mean for row in overview.means for mean in row if mean is not None])
+def build_overview_shades(overview: HeatOverview) -> Shades:
+    """Return the colour scale of the groups' means."""
+    return build_shades([mean for row in overview.means for mean in row if mean is not None])
 
 
 def _draw_group(
@@ -214,6 +214,7 @@ def _draw_group(
     colours: Shades,
     link: Callable[[int, int], str],
 ) -> None:
+    """Begin the mark of a group, with its tooltip and link."""
     row, column = at
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
@@ -226,7 +227,10 @@ def _draw_group(
     drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
 
 
-def _places(colours: Shades, width: float, missing: str) -> list[tuple[float, int, str, str]]:
+def _place_entries(
+    colours: Shades, width: float, missing: str
+) -> list[tuple[float, int, str, str]]:
+    """Return x, row, CSS class and text of each entry of the legend, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for look, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + width_of(words) + 10
@@ -238,13 +242,13 @@ def _places(colours: Shades, width: float, missing: str) -> list[tuple[float, in
 
 
 def legend_height(colours: Shades, width: float) -> float:
-    """Return the room that `draw_legend` takes."""
-    return LEGEND + 20 * _places(colours, width, "no answers")[-1][1] + 6
+    """Return the height in pixels that `draw_legend` needs."""
+    return LEGEND + 20 * _place_entries(colours, width, "no answers")[-1][1] + 6
 
 
 def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
-    """Draw what each colour means below `floor`; `missing` is what a field without one means."""
-    for x, row, look, words in _places(colours, drawing.width, missing):
+    """Draw the legend of the colours below `floor`; `missing` names the empty cell."""
+    for x, row, look, words in _place_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, look)
         drawing.text(x + 19, y + 11, words, "faint")

@@ -1,4 +1,4 @@
-"""Language models among people: the crowd's scores above, a row for each model below."""
+"""Chart of language models among people: the distribution of workers' scores, and each model."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TOP = 34.0
 
 
 def placement_chart(report: ModelsReport) -> Chart:
-    """Return the picture of at most 60 models, in the report's order."""
+    """Return the chart of at most 60 models, in the report's order."""
     shown = report.models.rows[:MOST]
-    rows = [_row(model) for model in shown]
+    rows = [_build_row(model) for model in shown]
     numbers = [
         *(end for row in rows for end in (row.value, row.low, row.high)),
         *report.crowd.scores[:1],
@@ -51,15 +51,19 @@ def placement_chart(report: ModelsReport) -> Chart:
             "one near the green line answers like the best of them."
         ),
         draw=draw,
-        note=f"The picture shows the first {MOST} models." if len(shown) < _all(report) else "",
+        note=f"The picture shows the first {MOST} models."
+        if len(shown) < _count_models(report)
+        else "",
     )
 
 
-def _all(report: ModelsReport) -> int:
+def _count_models(report: ModelsReport) -> int:
+    """Return the number of models of the report, one more if there is another page."""
     return len(report.models.rows) + bool(report.models.next)
 
 
-def _row(model: ModelRow) -> Row:
+def _build_row(model: ModelRow) -> Row:
+    """Return the chart row of a model."""
     place = "" if model.percentile is None else f"\nscores above {model.percentile:.0f}% of workers"
     return Row(
         name=model.name,
@@ -73,6 +77,7 @@ def _row(model: ModelRow) -> Row:
 
 
 def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScores) -> None:
+    """Draw the histogram of the workers' leave-one-out scores."""
     floor = TOP + CROWD
     bins = crowd.bins(16 if layout.is_narrow else 24)
     layout.draw_heading(drawing, floor - 4, f"{crowd.n} workers")
@@ -88,6 +93,7 @@ def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScor
 
 
 def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceiling) -> None:
+    """Draw the human ceiling as a line, and its interval as a band."""
     value, low, high = ceiling.score.value, ceiling.score.low, ceiling.score.high
     if value is None:
         return
@@ -103,6 +109,6 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     )
 
 
-def crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
-    """Return the hill as numbers: scores and how many workers have them."""
+def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
+    """Return the histogram as rows: range of scores, and number of workers."""
     return [(interval(low, high), size) for low, high, size in crowd.bins(12)]

@@ -1,4 +1,4 @@
-"""Where the crowd disagrees: the questions' dispersion, most first."""
+"""Chart of the questions' dispersion and difficulty, most dispersed first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MOST = 60
 MEANING = "0: all answers say the same"
 
 
-def questions_chart(
+def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the picture of at most 60 questions out of `n_questions`, in the order given."""
+    """Return the chart of at most 60 of `n_questions` questions, in the given order."""
     shown = [question for question in questions if question.dispersion is not None][:MOST]
     highest = max(
         (max(question.dispersion or 0.0, question.difficulty or 0.0) for question in shown),
@@ -34,7 +34,7 @@ def questions_chart(
         draw_axis(drawing, layout, scale, MEANING)
         for at, question in enumerate(shown):
             y, value = layout.y(at), question.dispersion or 0.0
-            drawing.mark(_tip(question), link(question.question))
+            drawing.mark(_format_tip(question), link(question.question))
             layout.draw_row(drawing, at)
             drawing.rectangle(layout.left, y - 6, scale(value) - layout.left, 12, "bar")
             if question.difficulty is not None:
@@ -63,7 +63,8 @@ def questions_chart(
     )
 
 
-def _tip(question: QuestionRow) -> str:
+def _format_tip(question: QuestionRow) -> str:
+    """Return the tooltip of a question: dispersion, difficulty, answers and nearest answer."""
     lines = [
         f"{question.name}: {question.text}" if question.text else question.name,
         f"dispersion {three_digits(question.dispersion)}, "

@@ -1,4 +1,4 @@
-"""A worker's answers by question, each compared with the consensus of the others."""
+"""Chart of a worker's answers by question, each scored against the others' consensus."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from evaluation.grading.results.report.worker import WorkerAnswer
 TIP = 300
 
 
-def worker_chart(
+def build_worker_chart(
     answers: Sequence[WorkerAnswer], mean: float | None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the picture of the answers that have a leave-one-out score, in the order given."""
+    """Return the chart of the answers that have a leave-one-out score, in the given order."""
     rows = [
         Row(
             name=answer.question_name,
             value=answer.score_leave_one_out,
             low=None,
             high=None,
-            tip=_tip(answer),
+            tip=_format_tip(answer),
             link=link(answer.question),
         )
         for answer in answers
@@ -55,6 +55,7 @@ def worker_chart(
     )
 
 
-def _tip(answer: WorkerAnswer) -> str:
+def _format_tip(answer: WorkerAnswer) -> str:
+    """Return the tooltip of an answer: question, score and text."""
     text = shorten_text(answer.text, TIP)
     return f"{answer.question_name}: {three_digits(answer.score_leave_one_out)}\n{text}"

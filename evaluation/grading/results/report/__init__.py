@@ -1,1 +1,1 @@
-"""Results of a grading as plain records, read from the database."""
+"""Reports of a grading as plain records, read from the database."""

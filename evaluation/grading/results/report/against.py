@@ -1,4 +1,4 @@
-"""A run against another one of the same set: what came out differently, and why."""
+"""Comparison of a run with another run of the same set: results, answers, settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from annotations.models import Response
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.results.report.exemplars import Exemplars, embedding_changes
-from evaluation.grading.results.report.movers import NAMED, WorkerChange, WorkerOfOne, crowds
+from evaluation.grading.results.report.movers import (
+    NAMED,
+    WorkerChange,
+    WorkerOfOne,
+    compare_crowds,
+)
 from evaluation.grading.results.report.run import crowd_counts
 from evaluation.grading.summary import summary_of
 from evaluation.methods.statistics.correlation import spearman
@@ -31,7 +36,7 @@ RUNS_OFFERED = 50
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run that can be compared with; `called` is its name, or what stands for one."""
+    """A run to compare with; `called` is its title."""
 
     run: UUID
     called: str
@@ -41,13 +46,13 @@ class OtherRun:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has results."""
+        """Whether the run has results."""
         return self.state == Run.State.DONE
 
 
 @dataclass(frozen=True)
 class Change:
-    """Something that is not the same in both runs."""
+    """A value that differs between the two runs."""
 
     what: str
     before: Any
@@ -56,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DataChanges:
-    """What went into the two runs.
+    """Differences between the answers that the two runs read.
 
     Attributes
     ----------
@@ -79,7 +84,7 @@ class DataChanges:
 
 @dataclass(frozen=True)
 class SettingChange:
-    """A setting that is not the same in both runs: its label, and its values in words."""
+    """An option that differs between the two runs: its label, and its values as text."""
 
     label: str
     before: str
@@ -88,7 +93,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class ModelChange:
-    """A model in both runs."""
+    """Score and rank of a model in both runs."""
 
     name: str
     score_before: float | None
@@ -99,7 +104,7 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class ExemplarChange:
-    """A question whose nearest answer is another one."""
+    """A question whose answer nearest to the exemplary answer changed."""
 
     question: UUID
     name: str
@@ -109,7 +114,7 @@ class ExemplarChange:
 
 @dataclass(frozen=True)
 class AgainstReport:
-    """Two runs of a set, the earlier one first.
+    """Comparison of two runs of a set, the earlier one first.
 
     Attributes
     ----------
@@ -149,14 +154,14 @@ class AgainstReport:
 
     @property
     def movers(self) -> list[WorkerChange]:
-        """The workers that moved most."""
+        """The 20 workers whose rank or grade changed most."""
         return [worker for worker in self.workers if worker.moved or worker.grade_change][
             :MOVERS_SHOWN
         ]
 
 
-def other_runs(run: Run) -> list[OtherRun]:
-    """Return the newest 50 other gradings of the set, by four queries at most."""
+def read_other_runs(run: Run) -> list[OtherRun]:
+    """Return the newest 50 other gradings of the set; at most four queries."""
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
@@ -168,56 +173,57 @@ def other_runs(run: Run) -> list[OtherRun]:
 
 
 def against_report(run: Run, other: Run) -> AgainstReport:
-    """Compare two runs that are done, by nine queries at most; the earlier one stands first."""
+    """Return the comparison of two finished runs, the earlier one first; at most nine queries."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
     embedding = [Change(*change) for change in embedding_changes(before, after)]
-    found = crowds(before, after)
-    both = [
+    both_crowds = compare_crowds(before, after)
+    grade_pairs = [
         (worker.grade_before, worker.grade_after)
-        for worker in found.common
+        for worker in both_crowds.common
         if worker.grade_before is not None and worker.grade_after is not None
     ]
     exemplars = Exemplars.of(before, after)
-    common = exemplars[0].questions.keys() & exemplars[1].questions.keys()
-    other_nearest = exemplars[0].other_nearest(exemplars[1])
+    common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
+    other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return AgainstReport(
         before=about(before),
         after=about(after),
-        data=_data(before, after),
-        parameters=_parameters(before, after),
-        settings=_settings(before, after),
+        data=_compare_data(before, after),
+        parameters=_compare_parameters(before, after),
+        settings=_compare_settings(before, after),
         embedding=embedding,
-        workers=found.common,
-        only_before=len(found.left),
-        only_after=len(found.came),
-        left=found.left[:NAMED],
-        came=found.came[:NAMED],
-        n_compared=found.n_graded,
-        spearman=spearman([a for a, _ in both], [b for _, b in both]),
-        models=_models(before, after),
+        workers=both_crowds.common,
+        only_before=len(both_crowds.left),
+        only_after=len(both_crowds.came),
+        left=both_crowds.left[:NAMED],
+        came=both_crowds.came[:NAMED],
+        n_compared=both_crowds.n_graded,
+        spearman=spearman([a for a, _ in grade_pairs], [b for _, b in grade_pairs]),
+        models=_compare_models(before, after),
         same_exemplars=exemplars[0].same_as(exemplars[1]),
-        n_common_questions=len(common),
+        n_common_questions=len(common_questions),
         n_other_nearest=len(other_nearest),
-        exemplars=_exemplars(exemplars, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
+        exemplars=_read_exemplar_changes(exemplars, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
     )
 
 
-def _data(before: Run, after: Run) -> DataChanges:
+def _compare_data(before: Run, after: Run) -> DataChanges:
+    """Return the differences between the answers that the two runs read."""
     counts = [crowd_counts(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
-    kept = AnswerScore.objects.filter(run__in=(before, after)).aggregate(
+    n_scores = AnswerScore.objects.filter(run__in=(before, after)).aggregate(
         before=Count("pk", filter=Q(run=before)), after=Count("pk", filter=Q(run=after))
     )
     same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
     removed = added = edited = None
-    withdrawn = max(0, summary_of(before).counts.answers - kept["before"])
+    withdrawn = max(0, summary_of(before).counts.answers - n_scores["before"])
     if same_texts:
         removed = added = edited = 0
     elif same_version:
         in_before = AnswerScore.objects.filter(run=before, response=OuterRef("response"))
         common = AnswerScore.objects.filter(Exists(in_before), run=after)
         n_common = common.count()
-        removed, added = kept["before"] - n_common + withdrawn, kept["after"] - n_common
+        removed, added = n_scores["before"] - n_common + withdrawn, n_scores["after"] - n_common
         edited = Response.objects.filter(
             pk__in=common.values("response"), updated_at__gt=before.started_at
         ).count()
@@ -241,14 +247,14 @@ def _data(before: Run, after: Run) -> DataChanges:
     )
 
 
-def _parameters(before: Run, after: Run) -> list[Change]:
-    """What a run does not name has its default."""
+def _compare_parameters(before: Run, after: Run) -> list[Change]:
+    """Return the parameters that differ; one that a run does not store has its default."""
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
-    return _changes(one, other, list(dict.fromkeys([*one, *other])))
+    return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
-def _settings(before: Run, after: Run) -> list[SettingChange]:
-    """Return parameters that differ by their labels, with names in place of ids."""
+def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
+    """Return the parameters that differ by label, with names in place of ids."""
     stored = before.parameters, after.parameters
     names = names_of(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
@@ -259,7 +265,8 @@ def _settings(before: Run, after: Run) -> list[SettingChange]:
     ]
 
 
-def _changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
+def _find_changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
+    """Return the named values that differ between two mappings."""
     return [
         Change(name, one.get(name), other.get(name))
         for name in names
@@ -267,33 +274,37 @@ def _changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> li
     ]
 
 
-def _models(before: Run, after: Run) -> list[ModelChange]:
+def _compare_models(before: Run, after: Run) -> list[ModelChange]:
+    """Return score and rank of each model that is in both runs, best later score first."""
     scores = LLMScore.objects.filter(run__in=(before, after))
     rows = scores.order_by(F("score").desc(nulls_last=True), "model__name").values_list(
         "model_id", "model__name", "score", "rank", "run_id"
     )
-    one, other = ({row[0]: row for row in rows if row[4] == run.pk} for run in (before, after))
+    before_scores, after_scores = (
+        {row[0]: row for row in rows if row[4] == run.pk} for run in (before, after)
+    )
     return [
-        ModelChange(row[1], one[model][2], row[2], one[model][3], row[3])
-        for model, row in other.items()
-        if model in one
+        ModelChange(row[1], before_scores[model][2], row[2], before_scores[model][3], row[3])
+        for model, row in after_scores.items()
+        if model in before_scores
     ]
 
 
-def _exemplars(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
-    one, other = (part.questions for part in exemplars)
-    wanted = [part[name]["pk"] for part in (one, other) for name in names]
+def _read_exemplar_changes(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
+    """Return both nearest answers of the named questions, shortened."""
+    before, after = (part.questions for part in exemplars)
+    exemplar_keys = [part[name]["pk"] for part in (before, after) for name in names]
     texts = dict(
-        ExemplaryAnswer.objects.filter(pk__in=wanted).values_list(
+        ExemplaryAnswer.objects.filter(pk__in=exemplar_keys).values_list(
             "pk", select_beginning("nearest_response__text", EXCERPT_SHOWN)
         )
     )
     return [
         ExemplarChange(
-            question=other[name]["public"],
+            question=after[name]["public"],
             name=name,
-            before=shorten_text(texts.get(one[name]["pk"])),
-            after=shorten_text(texts.get(other[name]["pk"])),
+            before=shorten_text(texts.get(before[name]["pk"])),
+            after=shorten_text(texts.get(after[name]["pk"])),
         )
         for name in names
     ]

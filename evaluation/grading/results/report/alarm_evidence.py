@@ -1,4 +1,4 @@
-"""One alarm with its evidence: answers to the same question side by side."""
+"""Report of one alarm with its evidence: answers to the same question side by side."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.models import Question, Response
 from annotations.web.numbers import count_rows_by
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
-from evaluation.grading.alarms.report.report import AlarmEntry, entry_of, with_numbers
+from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
 from evaluation.grading.results.report.workers import WorkerRow, worker_rows
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
@@ -26,7 +26,7 @@ NOBODY = 0
 
 @dataclass(frozen=True)
 class Shown:
-    """An answer beside another.
+    """An answer that is shown beside another one.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Answers to one question; `right` is None where one stands alone or was withdrawn."""
+    """Two answers to a question; `right` is None for a single answer or a withdrawn one."""
 
     question: UUID
     question_name: str
@@ -56,7 +56,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Review:
-    """What somebody made of an alarm; `remedied_by` is the run that was made with a remedy."""
+    """A review of an alarm; `remedied_by` is the run that was made with a remedy."""
 
     state: str
     note: str
@@ -66,13 +66,13 @@ class Review:
 
     @property
     def word(self) -> str:
-        """The state in a word."""
+        """The state as a word."""
         return str(Alarm.State(self.state).label)
 
 
 @dataclass(frozen=True)
 class AlarmEvidence:
-    """An alarm with its workers, page by page, and its exhibits, page by page.
+    """An alarm with pages of its workers and of its exhibits, and all reviews.
 
     Attributes
     ----------
@@ -90,35 +90,36 @@ class AlarmEvidence:
     reviews: list[Review]
 
 
-def alarm_evidence(
+def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
 ) -> AlarmEvidence | None:
-    """Return an alarm of a run, by four queries; None if there is none of that place.
+    """Return an alarm of a run, by four queries; None if the place has no alarm.
 
-    Raises `BadCursorError` for a page of workers that there is not; a page of exhibits that there
-    is not is empty. `size` workers and `shown` exhibits are on a page.
+    Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
+    `size` workers and `shown` exhibits are on a page.
     """
     copies = Alarm.objects.filter(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
     )
-    alarms = with_numbers(Alarm.objects.filter(run=run, place=place))
+    alarms = annotate_numbers(Alarm.objects.filter(run=run, place=place))
     alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
     if alarm is None:
         return None
     rows = alarm.evidence[(page - 1) * shown : page * shown]
     return AlarmEvidence(
-        alarm=entry_of(alarm, alarm.n_workers, alarm.n_questions),
+        alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
         workers=worker_rows(run, after, size=size, alarm=alarm.pk),
-        exhibits=list(_exhibits(run, alarm, rows)),
+        exhibits=list(_build_exhibits(run, alarm, rows)),
         n_exhibits=len(alarm.evidence),
         page=page,
         n_pages=max(1, -(-len(alarm.evidence) // shown)),
-        reviews=list(_reviews(alarm)),
+        reviews=list(_read_reviews(alarm)),
     )
 
 
-def _reviews(alarm: Alarm) -> Iterable[Review]:
+def _read_reviews(alarm: Alarm) -> Iterable[Review]:
+    """Yield the reviews of an alarm, newest first."""
     rows = alarm.reviews.order_by("-pk").values_list(
         "state", "note", "reviewed_by__username", "created_at", "remedied_by__public_id"
     )
@@ -126,7 +127,7 @@ def _reviews(alarm: Alarm) -> Iterable[Review]:
 
 
 class _Text(NamedTuple):
-    """A text with the id and the name of who wrote it, of a question with its own."""
+    """A text with its author (of an answer) or its question, by public id and name."""
 
     id: UUID
     name: str
@@ -135,8 +136,9 @@ class _Text(NamedTuple):
     is_named: bool
 
 
-def _exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
-    texts = _texts(run, alarm, rows)
+def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
+    """Yield the exhibits whose question still exists."""
+    texts = _read_texts(run, alarm, rows)
     for row in rows:
         question = texts.get(("question", row["question"]))
         if question is None:
@@ -147,29 +149,32 @@ def _exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Ex
             question=question.id,
             question_name=question.name,
             question_text=shorten_text(question.text, EXCERPT_SHOWN),
-            left=_shown(texts.get(("answer", row["left"]))),
-            right=_shown(beside, is_model=reply is not None),
+            left=_build_shown(texts.get(("answer", row["left"]))),
+            right=_build_shown(beside, is_model=reply is not None),
             is_pair=reply is not None or row["right"] is not None,
         )
 
 
-def _shown(found: _Text | None, *, is_model: bool = False) -> Shown | None:
-    if found is None:
+def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Shown | None:
+    """Return a text as a shown answer; None for a withdrawn one."""
+    if author_text is None:
         return None
-    worker = None if is_model else found.id
-    text = shorten_text(found.text, ANSWER_SHOWN)
-    return Shown(found.name, text, worker, found.is_named, found.grade, is_model)
+    worker = None if is_model else author_text.id
+    text = shorten_text(author_text.text, ANSWER_SHOWN)
+    return Shown(author_text.name, text, worker, author_text.is_named, author_text.grade, is_model)
 
 
-def _texts(
+def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
 ) -> dict[tuple[str, int | None], _Text]:
-    """Return the texts of exhibits by what they are and their keys, by one query."""
+    """Return the texts of exhibits by kind and primary key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
-    named = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
+    is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
 
-    def part(what: str, model: Any, columns: tuple[str, ...], whose: str) -> QuerySet[Any, Any]:
+    def query_part(
+        what: str, model: Any, columns: tuple[str, ...], whose: str
+    ) -> QuerySet[Any, Any]:
         keys = [NOBODY, *(row[name] or NOBODY for row in rows for name in columns)]
         is_answer = what == "answer"
         grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
@@ -181,12 +186,12 @@ def _texts(
             f"{whose}{'name' if what == 'reply' else 'external_id'}",
             select_beginning("text", EXCERPT_SHOWN if what == "question" else ANSWER_SHOWN),
             grade,
-            Exists(named) if is_answer else Value(False),
+            Exists(is_named_alarm) if is_answer else Value(False),
         )
 
-    answers = part("answer", Response, ("left", "right"), "submission__worker__")
-    replies = part("reply", LLMResponse, ("llm_response",), "model__")
-    questions = part("question", Question, ("question",), "")
+    answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
+    replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
+    questions = query_part("question", Question, ("question",), "")
     return {
         (what, key): _Text(*text)
         for what, key, *text in answers.union(replies, questions, all=True)

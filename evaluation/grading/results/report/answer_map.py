@@ -1,4 +1,4 @@
-"""The map of a question: its answers in two dimensions, and how the consensus moved among them."""
+"""Report of the map of a question: answers in two dimensions, and the path of the consensus."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from annotations.web.paging import Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.grading.results.report.question import (
     QuestionInRun,
-    kept_of_worker,
-    question_in_run,
+    build_history_columns,
+    read_question,
 )
 from evaluation.grading.summary import MapAbout, summary_of
 from evaluation.models import AnswerScore, Run
@@ -33,7 +33,7 @@ ITERATIONS_SHOWN = 30
 
 @dataclass(frozen=True)
 class MapAnswer:
-    """A worker's answer on the map.
+    """A worker's answer on the map: place, score, votes and grades by iteration.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class MapAnswer:
 
 @dataclass(frozen=True)
 class MapModel:
-    """A model's answer on the map; it never votes."""
+    """A model's answer on the map, without a vote."""
 
     name: str
     text: str
@@ -64,7 +64,7 @@ class MapModel:
 
 @dataclass(frozen=True)
 class AnswerMap:
-    """The answers to a question, laid out by the likeness of their vectors.
+    """The map of the answers to a question, by the similarity of their vectors.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AnswerMap:
 
     @property
     def moved(self) -> list[float]:
-        """How far the consensus moved on the map up to each iteration from the one before."""
+        """Distance on the map that the consensus moved to each iteration from the one before."""
         before = [self.path[0], *self.path]
         return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
 
@@ -105,28 +105,30 @@ def answer_map(
     found: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> AnswerMap | None:
-    """Return the map of a question of a run that is done, by four queries at most.
+    """Return the map of a question of a finished run; None if none was recorded.
 
     None where the run recorded none (it was graded before there were maps, or nobody answered).
     `found` is the question and `page` an `answer_page` of it, where they were read: what it has of
     the answers that are shown is not read again.
     """
     about = summary_of(run).map
-    found = found or question_in_run(run, question)
+    found = found or read_question(run, question)
     exemplar = found.exemplar if found else None
     if not about or found is None or exemplar is None or exemplar.path is None:
         return None
-    shown = chosen_iterations(len(about.iterations))
+    shown = choose_iterations(len(about.iterations))
     first = 0 if axes == "run" else 2
-    path = floats(exemplar.path)
+    path = decode_floats(exemplar.path)
     replies = [row for row in found.replies if row["place"] is not None]
     return AnswerMap(
         axes=axes,
         share=exemplar.run_share if axes == "run" else exemplar.own_share,
         iterations=[about.iterations[at] for at in shown],
         path=[(path[4 * at + first], path[4 * at + first + 1]) for at in shown],
-        answers=_answers(_rows(run, question, exemplar.n_answers, page), first, about, shown),
-        models=[_model(row, first) for row in replies[:MODELS_SHOWN]],
+        answers=_build_answers(
+            _choose_rows(run, question, exemplar.n_answers, page), first, about, shown
+        ),
+        models=[_build_model(row, first) for row in replies[:MODELS_SHOWN]],
         n_answers=exemplar.n_answers,
         n_models=len(replies),
         similarity=run.parameters.get("similarity", "cosine"),
@@ -135,8 +137,8 @@ def answer_map(
     )
 
 
-def chosen_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
-    """Return which of `kept` iterations are shown: denser at the beginning, the last always."""
+def choose_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
+    """Return at most `most` of `kept` iterations: denser at the start, always the last."""
     if kept <= most:
         return list(range(kept))
     dense = most // 2
@@ -145,42 +147,48 @@ def chosen_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
     return [*range(dense), *spaced]
 
 
-def _answers(
+def _build_answers(
     rows: Iterable[dict[str, Any]], first: int, about: MapAbout, shown: list[int]
 ) -> list[MapAnswer]:
-    found = []
+    """Return the answers on the map from the rows of the query."""
+    map_answers = []
     for row in rows:
-        weights, of_worker = (floats(row[part] or b"") for part in ("weights", "grades"))
+        weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
         votes = [weights[at] * about.n_workers for at in shown] if weights else None
-        grades = [None if math.isnan(of_worker[at]) else of_worker[at] for at in shown if of_worker]
-        found.append(
+        grades = [
+            None if math.isnan(worker_grades[at]) else worker_grades[at]
+            for at in shown
+            if worker_grades
+        ]
+        map_answers.append(
             MapAnswer(
                 worker=row["worker_public"],
                 name=row["worker_name"],
                 text=shorten_text(row["text_shown"], ANSWER_SHOWN),
-                place=_place(row["place"], first),
+                place=_read_place(row["place"], first),
                 score=row["score"],
                 votes=votes,
                 grades=grades or [None] * len(shown),
             )
         )
-    return found
+    return map_answers
 
 
-def _rows(
+def _choose_rows(
     run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
 ) -> Iterable[dict[str, Any]]:
-    best = [] if page is None or page.after else page.rows
-    placed = [row for row in best if row["place"] is not None]
+    """Return the rows of the answers to show: all, or the nearest and the farthest."""
+    rows = [] if page is None or page.after else page.rows
+    placed = [row for row in rows if row["place"] is not None]
     if page is None or page.after or page.next:
-        return _nearest_and_farthest(run, question, n_answers, placed[:NEAREST_SHOWN])
+        return _read_both_ends(run, question, n_answers, placed[:NEAREST_SHOWN])
     return placed
 
 
-def _nearest_and_farthest(
+def _read_both_ends(
     run: Run, question: UUID, n_answers: int, nearest: list[dict[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Return rows from both ends; `nearest` are read if there are too few of them."""
+    """Return rows from both ends of the order; reads `nearest` if there are too few."""
     rows: QuerySet[AnswerScore, Any] = (
         AnswerScore.objects.filter(
             run=run, response__question__public_id=question, place__isnull=False
@@ -189,7 +197,7 @@ def _nearest_and_farthest(
         .values(
             "score",
             "place",
-            **kept_of_worker(run),
+            **build_history_columns(run),
             worker_public=F("response__submission__worker__public_id"),
             worker_name=F("response__submission__worker__external_id"),
             text_shown=select_beginning("response__text", ANSWER_SHOWN),
@@ -202,20 +210,22 @@ def _nearest_and_farthest(
     return [*nearest, *reversed(rows.reverse()[:FARTHEST_SHOWN])]
 
 
-def _model(row: dict[str, Any], first: int) -> MapModel:
+def _build_model(row: dict[str, Any], first: int) -> MapModel:
+    """Return a model's answer on the map from a row of the query."""
     return MapModel(
         name=row["name"],
         text=shorten_text(row["text_shown"], ANSWER_SHOWN),
-        place=_place(row["place"], first),
+        place=_read_place(row["place"], first),
         score=row["score"],
     )
 
 
-def _place(stored: bytes | memoryview, first: int) -> Place:
-    four = floats(stored)
+def _read_place(stored: bytes | memoryview, first: int) -> Place:
+    """Return x and y of a stored place, from its `first` number on."""
+    four = decode_floats(stored)
     return four[first], four[first + 1]
 
 
-def floats(stored: bytes | memoryview) -> tuple[float, ...]:
+def decode_floats(stored: bytes | memoryview) -> tuple[float, ...]:
     """Return numbers that were stored as little-endian float32."""
     return struct.unpack(f"<{len(stored) // 4}f", stored)

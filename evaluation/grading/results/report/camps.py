@@ -1,4 +1,4 @@
-"""Two camps among the answers to a question: how large, and what each of them says."""
+"""The two camps among the answers to a question: sizes, and nearest answers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp: its number of answers, and the real one nearest to its mean; None if withdrawn."""
+    """A camp: number of answers, and the answer nearest to its mean, None if withdrawn."""
 
     size: int
     answer: str | None
 
 
-def why_no_camps(run: Run, separation: float | None, camps: list[Camp]) -> str:
-    """Return the code of the reason why a question has no camps, or an answer of them is missing.
-
-    "" where it has both.
-    """
+def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
+    """Return the code of why a question has no camps, or lacks an answer of one; "" for neither."""
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
     if summary_of(run).question_camps is None:
@@ -33,8 +30,8 @@ def why_no_camps(run: Run, separation: float | None, camps: list[Camp]) -> str:
     return TOO_FEW if separation is None else UNDIVIDED
 
 
-def camps_of(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
-    """Return the larger and the smaller camp; none where they have no sizes."""
+def build_camps(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
+    """Return the larger and the smaller camp; [] without sizes."""
     return [
         Camp(size, answer) for size, answer in zip(sizes, answers, strict=True) if size is not None
     ]

@@ -1,4 +1,4 @@
-"""Whether the data of a run is still what it was."""
+"""Comparison of the answers of a run with the answers of now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.models import AnswerScore, LLMResponse, Run
 
 @dataclass(frozen=True)
 class DataChange:
-    """Answers that went into a run against those that would go into one now.
+    """Numbers of answers in a run, and of those that a new run would read.
 
     Attributes
     ----------
@@ -35,27 +35,27 @@ class DataChange:
 
     @property
     def has_changed(self) -> bool:
-        """Whether a new run would see other data."""
+        """Whether a new run would read other answers."""
         return self.of_people or self.of_models
 
     @property
     def of_people(self) -> bool:
-        """Whether a new run would read other answers of people, which may change every grade."""
+        """Whether a new run would read other workers' answers, which may change every grade."""
         return bool(self.n_answers_then != self.n_answers_now or self.n_newer or self.n_withdrawn)
 
     @property
     def of_models(self) -> bool:
-        """Whether a new run would read other answers of models; they change no person's grade."""
+        """Whether a new run would read other models' answers; they change no worker's grade."""
         return bool(self.n_of_models_then != self.n_of_models_now or self.n_newer_of_models)
 
 
-def data_change(run: Run) -> DataChange:
-    """Compare counts and times, by one query that reads no text."""
+def read_data_change(run: Run) -> DataChange:
+    """Return the comparison by counts and times; one query, which reads no text."""
     return change_of(run, read_numbers(change_parts(run)))
 
 
 def change_parts(run: Run) -> dict[str, TableCounts]:
-    """Return what `change_of` needs, to be read with `read_numbers`."""
+    """Return the queries that `change_of` needs, for `read_numbers`."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     answers = Response.objects.filter(
@@ -65,9 +65,9 @@ def change_parts(run: Run) -> dict[str, TableCounts]:
     )
     if not run.parameters.get("include_rejected"):
         answers = answers.filter(rejected=False)
-    numbers = (Count("pk"), Count("pk", filter=newer))
+    counts = (Count("pk"), Count("pk", filter=newer))
     # Few or none, and counted apart: to leave them out would read every answer's row.
-    beside = Question.objects.filter(version=run.version_id).exclude(role__in=GRADED)
+    not_graded = Question.objects.filter(version=run.version_id).exclude(role__in=GRADED)
     newer_of_models = Q() if run.started_at is None else Q(created_at__gt=run.started_at)
     of_models = LLMResponse.objects.filter(
         question__version=run.version_id, question__role__in=GRADED, sample=0
@@ -78,31 +78,31 @@ def change_parts(run: Run) -> dict[str, TableCounts]:
         Count("question", distinct=True, filter=newer_of_models),
     )
     return {
-        "answers": TableCounts(answers, numbers),
-        "beside": TableCounts(answers.filter(question__in=beside.values("pk")), numbers),
+        "answers": TableCounts(answers, counts),
+        "beside": TableCounts(answers.filter(question__in=not_graded.values("pk")), counts),
         "of_models": TableCounts(of_models, questions, by=("model",)),
         "scores": TableCounts(AnswerScore.objects.filter(run=run), (Count("pk"),)),
     }
 
 
-def change_of(run: Run, found: Mapping[str, list[Numbers]]) -> DataChange:
-    """Return the comparison from what was read of `change_parts`."""
+def change_of(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
+    """Return the comparison from the numbers that `read_numbers` read."""
     counts = summary_of(run).counts
-    ((n_all, newer),), ((n_beside, newer_beside),) = found["answers"], found["beside"]
-    ((n_scores,),) = found["scores"]
+    ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
+    ((n_scores,),) = numbers["scores"]
     return DataChange(
         n_answers_then=counts.answers,
         n_answers_now=n_all - n_beside,
         n_newer=newer - newer_beside,
         n_withdrawn=max(0, counts.answers - n_scores),
         n_of_models_then=counts.model_answers,
-        n_of_models_now=sum(n for _, n, _ in found["of_models"]),
-        n_newer_of_models=sum(n for _, _, n in found["of_models"]),
+        n_of_models_now=sum(n for _, n, _ in numbers["of_models"]),
+        n_newer_of_models=sum(n for _, _, n in numbers["of_models"]),
     )
 
 
 def answers_are_the_same(run: Run) -> bool:
-    """Return whether a new run would read the same answers of people, by the hash of their texts.
+    """Return whether a new run would read the same workers' answers, by the hash of their texts.
 
     Reads every text of the version: some seconds for 1,000,000 answers.
     """

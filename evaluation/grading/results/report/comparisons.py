@@ -1,4 +1,4 @@
-"""The language models of a run against each other: every pair, and where two of them differ."""
+"""Reports of language models compared: every pair, and the questions on which two differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class ModelName:
-    """A model of the run, with its mean score."""
+    """Name, score and notice of a model of the run."""
 
     model: UUID
     name: str
@@ -38,7 +38,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class ModelPair(Reasoned):
-    """Two models on the questions both were scored on.
+    """Comparison of two models on the questions on which both were scored.
 
     Attributes
     ----------
@@ -62,14 +62,14 @@ class ModelPair(Reasoned):
 
     @property
     def better(self) -> str:
-        """The name of the model that is better by more than chance; "" if neither is."""
+        """Name of the significantly better model; "" without one."""
         p, value = self.adjusted_p_value, self.difference.value
         if p is None or value is None or p >= SIGNIFICANT:
             return ""
         return self.first_name if value > 0 else self.second_name
 
     def turned(self) -> ModelPair:
-        """The same with the second model first."""
+        """Return the pair with the second model first."""
         old = self.difference
         value = None if old.value is None else -old.value
         low = None if old.high is None else -old.high
@@ -86,7 +86,7 @@ class ModelPair(Reasoned):
 
 @dataclass(frozen=True)
 class ComparisonsReport:
-    """All pairs of a run's models, or those with one of them.
+    """All pairs of a run's models, or those with one model.
 
     Attributes
     ----------
@@ -105,18 +105,18 @@ class ComparisonsReport:
 
     @property
     def corrected_by(self) -> str:
-        """The correction, as people call it."""
+        """Name of the correction, for people."""
         return CORRECTED_BY[self.correction]
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, each once."""
+        """The models' notices, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
 
 @dataclass(frozen=True)
 class QuestionDifference:
-    """A question on which two models were scored; the texts are cut."""
+    """A question on which two models were scored, with shortened texts."""
 
     question: UUID
     name: str
@@ -129,13 +129,13 @@ class QuestionDifference:
 
     @property
     def difference(self) -> float:
-        """The first one's score less the second one's."""
+        """Score of the first model minus score of the second."""
         return self.first_score - self.second_score
 
 
 @dataclass(frozen=True)
 class PairReport:
-    """Where two models differ: the questions with the greatest differences either way."""
+    """The questions on which two models differ most, in both directions."""
 
     pair: ModelPair
     first_better: list[QuestionDifference]
@@ -145,31 +145,31 @@ class PairReport:
 def comparisons_report(
     run: Run, model: UUID | None = None, correction: Correction = HOLM
 ) -> ComparisonsReport | None:
-    """Return the pairs of a run that is done, by two queries; None for an unknown model.
+    """Return the pairs of a finished run, by two queries; None for an unknown model.
 
     Without a model all pairs, if they are at most 60; otherwise those with the best model.
     """
-    models, n_pairs = _models(run)
-    of = next((entry for entry in models if entry.model == model), None)
-    if model is not None and of is None:
+    models, n_pairs = _read_models(run)
+    chosen_model = next((entry for entry in models if entry.model == model), None)
+    if model is not None and chosen_model is None:
         return None
-    if of is None and n_pairs > PAIRS_SHOWN:
-        of = models[0]
-    pairs = run_pairs(run, correction, None if of is None else of.model)
-    if of is None:
-        pairs = [_positive(pair) for pair in pairs]
+    if chosen_model is None and n_pairs > PAIRS_SHOWN:
+        chosen_model = models[0]
+    pairs = run_pairs(run, correction, None if chosen_model is None else chosen_model.model)
+    if chosen_model is None:
+        pairs = [_turn_positive(pair) for pair in pairs]
     pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
-    return ComparisonsReport(about(run), models, pairs, n_pairs, of, correction)
+    return ComparisonsReport(about(run), models, pairs, n_pairs, chosen_model, correction)
 
 
 def run_pairs(
     run: Run, correction: Correction = HOLM, model: UUID | None = None
 ) -> list[ModelPair]:
-    """Return all pairs of a run, or those with a model, which then stands first; by one query."""
-    rows = _pairs(run)
+    """Return all pairs of a run, or those with a model, which is then first; one query."""
+    rows = _query_pairs(run)
     if model is not None and correction == HOLM:  # any other needs the p of every pair
         rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
-    pairs = corrected([_pair(row) for row in rows], correction)
+    pairs = correct_pairs([_build_pair(row) for row in rows], correction)
     if model is None:
         return pairs
     return [
@@ -179,8 +179,8 @@ def run_pairs(
     ]
 
 
-def corrected(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
-    """Return all pairs of a run, as it stored them, with p after another correction."""
+def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
+    """Return all pairs of a run with p adjusted by another correction."""
     if correction == HOLM:
         return pairs
     raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
@@ -191,29 +191,29 @@ def corrected(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]
 
 
 def pair_of(run: Run, first: UUID, second: UUID, correction: Correction = HOLM) -> ModelPair | None:
-    """Return two models of a run, the first one first; None if they were not compared."""
-    found = (pair for pair in run_pairs(run, correction, first) if pair.second == second)
-    return next(found, None)
+    """Return the pair of two models, the first one first; None if they were not compared."""
+    pairs = (pair for pair in run_pairs(run, correction, first) if pair.second == second)
+    return next(pairs, None)
 
 
-def all_pairs(run: Run) -> Iterator[ModelPair]:
+def iterate_pairs(run: Run) -> Iterator[ModelPair]:
     """Yield every pair of a run, for a file."""
-    for row in _pairs(run).iterator(2000):
-        yield _pair(row)
+    for row in _query_pairs(run).iterator(2000):
+        yield _build_pair(row)
 
 
-def pair_report(
+def build_pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return where two models of a run differ, by six queries; None if they were not compared."""
+    """Return the questions on which two models differ, by six queries; None if not compared."""
     pair = pair_of(run, first, second)
     if pair is None:
         return None
-    gaps = question_gaps(run, first, second)
+    gaps = read_question_gaps(run, first, second)
     best = [gap for gap in gaps if gap.first_score > gap.second_score][:size]
     worst = [gap for gap in reversed(gaps) if gap.first_score < gap.second_score][:size]
     questions = [gap.question for gap in (*best, *worst)]
-    asked = {
+    question_rows = {
         row["pk"]: row
         for row in Question.objects.filter(pk__in=questions).values(
             "pk", "public_id", "external_id", question_text=select_beginning("text")
@@ -230,8 +230,8 @@ def pair_report(
         )
     )
 
-    def found(gap: QuestionGap) -> QuestionDifference:
-        row = asked[gap.question]
+    def build_difference(gap: QuestionGap) -> QuestionDifference:
+        row = question_rows[gap.question]
         return QuestionDifference(
             question=row["public_id"],
             name=row["external_id"],
@@ -243,11 +243,13 @@ def pair_report(
             nearest=shorten_text(nearest.get(gap.question), ANSWER_SHOWN),
         )
 
-    return PairReport(pair, [found(gap) for gap in best], [found(gap) for gap in worst])
+    return PairReport(
+        pair, [build_difference(gap) for gap in best], [build_difference(gap) for gap in worst]
+    )
 
 
 class QuestionGap(NamedTuple):
-    """A question on which two models were scored: its key, and the rows of both scores."""
+    """A question on which two models were scored: primary key, both scores, rows of both."""
 
     question: int
     first_score: float
@@ -256,12 +258,12 @@ class QuestionGap(NamedTuple):
     second_row: int
 
 
-def question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
-    """Return the questions on which both models were scored, greatest difference first.
+def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
+    """Return the questions on which both models were scored, largest difference first.
 
     By two queries: joined in the database, each score would look for its other one.
     """
-    one, other = (
+    first_scores, second_scores = (
         {
             question: (score, row)
             for question, score, row in LLMAnswerScore.objects.filter(
@@ -274,15 +276,17 @@ def question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
         for model in (first, second)
     )
     gaps = [
-        QuestionGap(question, one[question][0], found[0], one[question][1], found[1])
-        for question, found in other.items()
-        if question in one
+        QuestionGap(
+            question, first_scores[question][0], found[0], first_scores[question][1], found[1]
+        )
+        for question, found in second_scores.items()
+        if question in first_scores
     ]
     return sorted(gaps, key=lambda gap: (gap.second_score - gap.first_score, gap.first_row))
 
 
-def _models(run: Run) -> tuple[list[ModelName], int]:
-    """Return the models of a run, and how many pairs of them were compared, by one query."""
+def _read_models(run: Run) -> tuple[list[ModelName], int]:
+    """Return the models of a run, and the number of compared pairs; one query."""
     n_pairs = count_rows_by(LLMComparison.objects.filter(run=run), "run")
     rows = list(
         LLMScore.objects.filter(run=run)
@@ -294,7 +298,8 @@ def _models(run: Run) -> tuple[list[ModelName], int]:
     return [ModelName(*row) for *row, _ in rows], rows[0][-1] if rows else 0
 
 
-def _pairs(run: Run) -> QuerySet[LLMComparison, Any]:
+def _query_pairs(run: Run) -> QuerySet[LLMComparison, Any]:
+    """Return the query of the stored pairs of a run."""
     return (
         LLMComparison.objects.filter(run=run)
         .order_by("pk")
@@ -316,11 +321,13 @@ def _pairs(run: Run) -> QuerySet[LLMComparison, Any]:
     )
 
 
-def _pair(row: dict[str, Any]) -> ModelPair:
+def _build_pair(row: dict[str, Any]) -> ModelPair:
+    """Return a row of the query as a pair."""
     values = dict(row)
     difference = Estimate(values.pop("difference"), values.pop("low"), values.pop("high"))
     return ModelPair(difference=difference, **values)
 
 
-def _positive(pair: ModelPair) -> ModelPair:
+def _turn_positive(pair: ModelPair) -> ModelPair:
+    """Return the pair with the better model first."""
     return pair.turned() if (pair.difference.value or 0.0) < 0 else pair

@@ -1,8 +1,7 @@
-"""What the crowd answers, question by question, with a datasheet: a human benchmark.
+"""Report of the crowd's consensus answer to each question, with a datasheet.
 
-The consensus answer is the real answer nearest to the synthetic exemplary answer (SEA) of the
-run. The commands, the admin and the API show this one report; `consensus_files` of the results
-writes it as files.
+The consensus answer is the real answer nearest to the synthetic exemplary answer (SEA) of the run.
+Commands, admin site and REST API show this one report; `consensus_files` writes it as files.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.flow.fact_slots import MEANING
-from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, told
-from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
+from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, split_by_state
+from evaluation.grading.results.report.camps import Camp, build_camps, find_camps_reason
 from evaluation.grading.results.report.datasheet import Datasheet, PanelCount
 from evaluation.grading.results.report.run import crowd_counts
 from evaluation.grading.summary import summary_of
@@ -52,7 +51,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class NearAnswer:
-    """A real answer and its similarity to the exemplary one."""
+    """A real answer and its similarity to the exemplary answer."""
 
     answer: str
     similarity: float | None
@@ -60,7 +59,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """What the crowd answers to a question.
+    """The consensus answer to a question, with its support, camps and facts.
 
     Attributes
     ----------
@@ -98,33 +97,34 @@ class ConsensusRow(Reasoned):
 
 @dataclass(frozen=True)
 class ConsensusReport:
-    """The consensus of a run: `datasheet` says how it came about, `rows` reads the questions."""
+    """The consensus of a run: `datasheet` describes it, `rows` reads the questions."""
 
     run: Run
     datasheet: Datasheet
 
     def rows(self) -> Iterator[ConsensusRow]:
-        """Yield all questions of the run in their order, by three queries, a few at a time.
+        """Yield all questions of the run in their order, a few at a time; three queries.
 
         A run with facts takes one more.
         """
         supported = set(
             WorkerGrade.of_crowd(self.run).filter(support=True).values_list("worker_id", flat=True)
         )
-        answers = groupby(_answers(self.run), key=itemgetter(0))
-        behind: tuple[int, Any] | None = None
-        facts = _facts(self.run)
-        for question in _questions(self.run):
-            behind = behind or next(answers, None)
-            of_question: Any = ()
-            if behind is not None and behind[0] == question["question_id"]:
-                of_question, behind = behind[1], None
+        answers = groupby(_read_answers(self.run), key=itemgetter(0))
+        next_group: tuple[int, Any] | None = None
+        facts = _read_facts(self.run)
+        for question in _read_questions(self.run):
+            # Both queries are in the order of the questions: they are read side by side.
+            next_group = next_group or next(answers, None)
+            answers_to_question: Any = ()
+            if next_group is not None and next_group[0] == question["question_id"]:
+                answers_to_question, next_group = next_group[1], None
             stated = facts.get(question["question_id"], [])
-            yield _row(self.run, question, of_question, supported, stated)
+            yield _build_row(self.run, question, answers_to_question, supported, stated)
 
 
 def consensus_report(run: Run) -> ConsensusReport:
-    """Return the report of a run that is done, fetched with its version and question set.
+    """Return the report of a finished run, which was read with its version and question set.
 
     Queries: three for the datasheet, three for the rows.
     """
@@ -182,7 +182,8 @@ def consensus_report(run: Run) -> ConsensusReport:
     )
 
 
-def _questions(run: Run) -> Iterator[dict[str, Any]]:
+def _read_questions(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all questions of the run, in their order."""
     rows: Any = (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by("question__position", "question_id")
@@ -200,22 +201,23 @@ def _questions(run: Run) -> Iterator[dict[str, Any]]:
     return iter(rows.iterator(AT_ONCE))
 
 
-def _facts(run: Run) -> dict[int, list[CrowdValue]]:
-    """Return what people agree on and what is contested, by question; no query without facts."""
+def _read_facts(run: Run) -> dict[int, list[CrowdValue]]:
+    """Return agreed and contested values by question; no query in a run without facts."""
     if summary_of(run).facts is None:
         return {}
-    backed = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
-    rows = CrowdFact.objects.filter(run=run, state__in=backed)
+    states = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
+    rows = CrowdFact.objects.filter(run=run, state__in=states)
     rows = rows.exclude(slot=MEANING).order_by("place")
-    found: dict[int, list[CrowdValue]] = {}
+    facts_of_question: dict[int, list[CrowdValue]] = {}
     for question, *cells in rows.values_list(
         *("question_id", "slot", "value", "mentions", "of", "state")
     ).iterator(AT_ONCE):
-        found.setdefault(question, []).append(CrowdValue(*cells))
-    return found
+        facts_of_question.setdefault(question, []).append(CrowdValue(*cells))
+    return facts_of_question
 
 
-def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
+def _read_answers(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the answers of the run by question, nearest to the exemplary answer first."""
     excluded = WorkerGrade.of_excluded(run).values_list("worker_id", flat=True)
     rows: Any = (
         AnswerScore.objects.filter(run=run)
@@ -234,23 +236,24 @@ def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
     return iter(rows.iterator(AT_ONCE))
 
 
-def _row(
+def _build_row(
     run: Run,
     question: dict[str, Any],
     answers: Iterator[tuple[Any, ...]],
     supported: set[int],
     facts: list[CrowdValue],
 ) -> ConsensusRow:
+    """Return the record of a question from its row and its answers."""
     nearest_id = question["nearest_response_id"]
     nearest: NearAnswer | None = None
     others: dict[str, NearAnswer] = {}
-    of_camps = [question["larger_nearest_id"], question["smaller_nearest_id"]]
-    said: dict[int, str] = {}
+    camp_keys = [question["larger_nearest_id"], question["smaller_nearest_id"]]
+    text_of_camp: dict[int, str] = {}
     n_supported = 0
     for _, key, score, text, worker in answers:
         n_supported += worker in supported
-        if key in of_camps:
-            said[key] = text
+        if key in camp_keys:
+            text_of_camp[key] = text
         if key == nearest_id:
             nearest = NearAnswer(text, score)
         elif len(others) <= NEXT:  # one more than is told: it may say the same as the nearest
@@ -260,10 +263,11 @@ def _row(
     reason = ""
     if nearest is None:
         reason = "withdrawn" if question["n_answers"] else "no_answers"
-    camps = camps_of(
-        (question["larger_camp"], question["smaller_camp"]), [said.get(key) for key in of_camps]
+    camps = build_camps(
+        (question["larger_camp"], question["smaller_camp"]),
+        [text_of_camp.get(key) for key in camp_keys],
     )
-    agreed, contested = told(facts)
+    agreed, contested = split_by_state(facts)
     return ConsensusRow(
         question=question["name"],
         text=question["text"],
@@ -278,7 +282,7 @@ def _row(
         dispersion=question["dispersion"],
         separation=question["separation"],
         camps=camps,
-        camps_reason=why_no_camps(run, question["separation"], camps),
+        camps_reason=find_camps_reason(run, question["separation"], camps),
         agreed=agreed,
         contested=contested,
         facts_reason={SPOKEN: "", "": "not_computed"}.get(question["facts"], question["facts"]),

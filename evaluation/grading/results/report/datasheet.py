@@ -1,4 +1,4 @@
-"""How a published table came about: who, when, how many, by which method, within which limits."""
+"""Datasheet of a published consensus: workers, answers, method, limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "not stated"
 
 @dataclass(frozen=True)
 class PanelCount:
-    """A panel ("" where nobody said) and how many workers are from it."""
+    """Number of workers from a panel, "" for an unknown panel."""
 
     panel: str
     n_workers: int
@@ -22,7 +22,7 @@ class PanelCount:
 
 @dataclass(frozen=True)
 class Datasheet:
-    """What whoever uses a consensus needs to know; `as_dict` for programs, `markdown` for people.
+    """Description of a consensus for its users; `as_dict` for programs, `markdown` for people.
 
     Attributes
     ----------
@@ -68,23 +68,26 @@ class Datasheet:
     limits: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values, ready for JSON; times in ISO 8601, in UTC."""
+        """Return the fields as plain values for JSON; times in ISO 8601, in UTC."""
         return {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
         }
 
     def markdown(self) -> str:
-        """The same as a page."""
-        return "\n".join(self._lines()) + "\n"
+        """Return the datasheet as a Markdown page."""
+        return "\n".join(self._iterate_lines()) + "\n"
 
-    def _lines(self) -> Iterator[str]:
-        yield f"# {_line(self.name)}, version {self.version}: what the crowd answers"
+    def _iterate_lines(self) -> Iterator[str]:
+        """Yield the lines of the Markdown page."""
+        yield f"# {_join_lines(self.name)}, version {self.version}: what the crowd answers"
         for text in (self.description, self.notice):
             if text.strip():
-                yield from ("", _line(text))
-        panels = ", ".join(f"{_line(p.panel) or UNKNOWN} ({p.n_workers:,})" for p in self.panels)
-        yield from _section(
+                yield from ("", _join_lines(text))
+        panels = ", ".join(
+            f"{_join_lines(p.panel) or UNKNOWN} ({p.n_workers:,})" for p in self.panels
+        )
+        yield from _iterate_section(
             "People and answers",
             {
                 "Workers": f"{self.n_workers:,}, of whom {self.n_supported:,} have enough answers "
@@ -92,62 +95,75 @@ class Datasheet:
                 "Panels": panels or UNKNOWN,
                 "Answers": f"{self.n_answers:,} to {self.n_questions:,} questions; "
                 f"{self.n_empty:,} empty, {self.n_rejected:,} rejected ones left out",
-                "Language": _line(self.language) or UNKNOWN,
-                "Answered": f"{_day(self.first_answer_at)} to {_day(self.last_answer_at)}",
-                "Stored": _day(self.stored_at),
-                "Wording frozen": _day(self.published_at),
-                "Licence": _line(self.licence) or UNKNOWN,
+                "Language": _join_lines(self.language) or UNKNOWN,
+                "Answered": f"{_format_day(self.first_answer_at)} to "
+                f"{_format_day(self.last_answer_at)}",
+                "Stored": _format_day(self.stored_at),
+                "Wording frozen": _format_day(self.published_at),
+                "Licence": _join_lines(self.licence) or UNKNOWN,
             },
         )
         ceiling = self.ceiling.get("score")
-        yield from _section(
+        yield from _iterate_section(
             "Method",
             {
                 "Method": self.method,
                 "Signature": f"`{self.signature}`",
-                "Run": f"{_line(self.run_name)} ({self.run}), {_day(self.graded_at)}",
+                "Run": f"{_join_lines(self.run_name)} ({self.run}), {_format_day(self.graded_at)}",
                 "Input": f"SHA-256 {self.input_hash}",
-                "Settings": _settings(self.parameters),
-                "Embedding": _pairs(self.embedding),
+                "Settings": _describe_settings(self.parameters),
+                "Embedding": _format_pairs(self.embedding),
                 "Human ceiling": UNKNOWN if ceiling is None else f"{ceiling:.3f}",
-                "Two camps of answers": _camps(self.camps),
-                "Versions": _pairs(self.versions),
+                "Two camps of answers": _describe_camps(self.camps),
+                "Versions": _format_pairs(self.versions),
             },
         )
         for title, sentences in (("Warnings of the run", self.warnings), ("Limits", self.limits)):
             if sentences:
-                yield from ("", f"## {title}", "", *(f"- {_line(entry)}" for entry in sentences))
+                yield from (
+                    "",
+                    f"## {title}",
+                    "",
+                    *(f"- {_join_lines(entry)}" for entry in sentences),
+                )
 
 
-def _section(title: str, facts: dict[str, str]) -> Iterator[str]:
+def _iterate_section(title: str, facts: dict[str, str]) -> Iterator[str]:
+    """Yield the lines of a section: heading, and an item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
 
-def _camps(found: dict[str, Any] | None) -> str:
-    if found is None:
+def _describe_camps(counts: dict[str, Any] | None) -> str:
+    """Return the counts of questions with camps as a sentence."""
+    if counts is None:
         return "not looked for: the run was computed before Crowdgrade did"
-    undivided = found["tested"] - found["listed"]
+    undivided = counts["tested"] - counts["listed"]
     return (
-        f"on {found['listed']:,} of {found['tested']:,} questions with {found['fewest_answers']} "
-        f"answers or more (separation above {found['threshold']}); {undivided:,} undivided; "
-        f"{found['too_few']:,} with fewer answers, not looked at"
+        f"on {counts['listed']:,} of {counts['tested']:,} questions with "
+        f"{counts['fewest_answers']} answers or more (separation above {counts['threshold']}); "
+        f"{undivided:,} undivided; {counts['too_few']:,} with fewer answers, not looked at"
     )
 
 
-def _settings(parameters: dict[str, Any]) -> str:
-    """What differs from the defaults, in words; the JSON form has every parameter."""
+def _describe_settings(parameters: dict[str, Any]) -> str:
+    """Return the options that differ from their defaults, as text."""
     differing = AqerParameters.differences(parameters)
-    told = "; ".join(f"{one.label}: {_line(one.value)}" for one in differing)
-    return f"{told}; all else by default" if told else "all by default"
+    settings = "; ".join(f"{one.label}: {_join_lines(one.value)}" for one in differing)
+    return f"{settings}; all else by default" if settings else "all by default"
 
 
-def _pairs(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {_line(str(value))}" for name, value in values.items()) or UNKNOWN
+def _format_pairs(values: dict[str, Any]) -> str:
+    """Return names and values as text, separated by commas."""
+    return (
+        ", ".join(f"{name} {_join_lines(str(value))}" for name, value in values.items()) or UNKNOWN
+    )
 
 
-def _line(text: str) -> str:
+def _join_lines(text: str) -> str:
+    """Return a text on one line."""
     return " ".join(text.split())
 
 
-def _day(value: datetime | None) -> str:
+def _format_day(value: datetime | None) -> str:
+    """Return the date of a time in UTC, "not stated" for None."""
     return UNKNOWN if value is None else f"{value.astimezone(UTC):%Y-%m-%d}"

@@ -1,6 +1,6 @@
-"""The exemplary answers of a run, and whether those of another run are the same.
+"""The exemplary answers of a run, compared with those of another run.
 
-Only then do the scores of models in both say something about the models alone.
+Only if they are the same do the scores of models in both runs compare the models alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 @dataclass(frozen=True)
 class Exemplars:
-    """What tells the exemplary answers of a run apart from others, without their vectors.
+    """What identifies the exemplary answers of a run, without their vectors.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Exemplars:
 
     @classmethod
     def of(cls, *runs: Run) -> list[Self]:
-        """Return those of each of some runs that are done, by one query."""
+        """Return the exemplary answers of each finished run; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
             "run_id",
@@ -54,13 +54,14 @@ class Exemplars:
         for row in rows:
             questions[row["run_id"]][row["name"]] = row
         return [
-            cls(run.version_id, _scored_by(run), _embedding(run), questions[run.pk]) for run in runs
+            cls(run.version_id, _read_scoring_options(run), _read_embedding(run), questions[run.pk])
+            for run in runs
         ]
 
-    def other_nearest(self, other: Exemplars) -> list[str]:
-        """Return the common questions whose nearest answer is another.
+    def find_other_nearest(self, other: Exemplars) -> list[str]:
+        """Return the common questions whose nearest answer differs.
 
-        In another version of the set, which has other rows of answers: that of another worker.
+        Another version of the set has other rows of answers, so there the workers are compared.
         """
         key = "nearest_response_id" if self.version == other.version else "worker"
         return [
@@ -70,36 +71,39 @@ class Exemplars:
         ]
 
     def same_as(self, other: Exemplars) -> bool:
-        """Whether a model's answer has the same score against either."""
+        """Return whether a model's answer has the same score against both."""
         return (
             self.scored_by == other.scored_by
             and self.embedding == other.embedding
             and self.questions.keys() == other.questions.keys()
-            and not self.other_nearest(other)
+            and not self.find_other_nearest(other)
             and all(
-                _close(self.questions[name]["dispersion"], other.questions[name]["dispersion"])
+                _is_close(self.questions[name]["dispersion"], other.questions[name]["dispersion"])
                 for name in self.questions
             )
         )
 
 
 def embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
-    """Return what differs in how the vectors were made: its name, before, after."""
-    one, other = _embedding(before), _embedding(after)
+    """Return (name, before, after) of what differs in how the vectors were made."""
+    one, other = _read_embedding(before), _read_embedding(after)
     return [(name, one[name], other[name]) for name in EMBEDDING if one[name] != other[name]]
 
 
-def _scored_by(run: Run) -> tuple[Any, ...]:
+def _read_scoring_options(run: Run) -> tuple[Any, ...]:
+    """Return the options on which a model's score depends."""
     parameters = AqerParameters.completed(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
 
-def _embedding(run: Run) -> dict[str, Any]:
-    found = asdict(summary_of(run).embedding)
-    return {name: found[name] for name in EMBEDDING}
+def _read_embedding(run: Run) -> dict[str, Any]:
+    """Return model and settings of the embedding of a run."""
+    embedding = asdict(summary_of(run).embedding)
+    return {name: embedding[name] for name in EMBEDDING}
 
 
-def _close(one: float | None, other: float | None) -> bool:
+def _is_close(one: float | None, other: float | None) -> bool:
+    """Return whether two dispersions are equal but for rounding; None equals None only."""
     if one is None or other is None:
         return one is other
     return abs(one - other) <= SAME

@@ -1,4 +1,4 @@
-"""Workers by questions: who answered what how well, all at a glance or a block of it."""
+"""Report of workers by questions: an overview of groups, and blocks answer by answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class HeatWorker:
-    """A row. `grade` is None for a worker without one."""
+    """A row of the block: a worker, with the grade or None."""
 
     pk: int
     worker: UUID
@@ -32,7 +32,7 @@ class HeatWorker:
 
 @dataclass(frozen=True)
 class HeatQuestion:
-    """A column. `mean` is the mean leave-one-out score of its answers."""
+    """A column of the block: a question, with the mean leave-one-out score of its answers."""
 
     pk: int
     question: UUID
@@ -42,7 +42,7 @@ class HeatQuestion:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """An answer; its score is None where nobody else answered."""
+    """An answer and its leave-one-out score; None for the only answer to its question."""
 
     score: float | None
     text: str
@@ -50,7 +50,7 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatBlock:
-    """Some neighbouring workers (best first) and questions (easiest first).
+    """Neighbouring workers (best first) and questions (easiest first), with their answers.
 
     Attributes
     ----------
@@ -68,13 +68,13 @@ class HeatBlock:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether the block has all workers and all questions."""
         return len(self.workers) == self.n_workers and len(self.questions) == self.n_questions
 
 
 @dataclass(frozen=True)
 class HeatOverview:
-    """Means over groups of neighbours.
+    """Mean scores of groups of neighbouring workers on groups of neighbouring questions.
 
     Attributes
     ----------
@@ -90,15 +90,15 @@ class HeatOverview:
     quantiles: list[float] = field(default_factory=list)
 
 
-def heat_overview(run: Run) -> HeatOverview | None:
-    """Return the overview of a run that is done, by one query; None where none was recorded."""
+def read_heat_overview(run: Run) -> HeatOverview | None:
+    """Return the overview of a finished run, None where none was recorded; one query."""
     stored = RunData.objects.filter(run=run, name=NAME).values_list("data", flat=True).first()
     return None if stored is None else HeatOverview(**stored)
 
 
-def heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> HeatBlock:
-    """Return the block that begins with a worker and a question, by five queries."""
-    workers, questions = _workers(run), _questions(run)
+def read_heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> HeatBlock:
+    """Return the block that begins at these offsets of worker and question; five queries."""
+    workers, questions = _query_workers(run), _query_questions(run)
     rows = [HeatWorker(*row) for row in workers[first_worker : first_worker + ROWS]]
     columns = [HeatQuestion(*row) for row in questions[first_question : first_question + COLUMNS]]
     answers = AnswerScore.objects.filter(
@@ -112,14 +112,14 @@ def heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> Heat
         "score_leave_one_out",
         select_beginning("response__text", TEXT_SHOWN),
     )
-    found = {
+    cell_of = {
         (worker, question): HeatCell(score, shorten_text(text, TEXT_SHOWN))
         for worker, question, score, text in answers
     }
     return HeatBlock(
         workers=rows,
         questions=columns,
-        cells=[[found.get((row.pk, column.pk)) for column in columns] for row in rows],
+        cells=[[cell_of.get((row.pk, column.pk)) for column in columns] for row in rows],
         first_worker=first_worker,
         first_question=first_question,
         n_workers=workers.count(),
@@ -127,17 +127,20 @@ def heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> Heat
     )
 
 
-def heat_rows(run: Run) -> tuple[list[str], Iterator[tuple[object, ...]]]:
-    """Return the names of all questions, and a row for each worker: name, grade, scores."""
-    columns = [HeatQuestion(*row) for row in _questions(run)]
-    return [column.name for column in columns], _rows(run, [column.pk for column in columns])
+def read_heat_rows(run: Run) -> tuple[list[str], Iterator[tuple[object, ...]]]:
+    """Return the names of all questions, and an iterator of (name, grade, *scores) by worker."""
+    columns = [HeatQuestion(*row) for row in _query_questions(run)]
+    return [column.name for column in columns], _iterate_rows(
+        run, [column.pk for column in columns]
+    )
 
 
-def _rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]]:
-    everybody = [HeatWorker(*row) for row in _workers(run)]
-    for begin in range(0, len(everybody), AT_ONCE):
-        some = everybody[begin : begin + AT_ONCE]
-        scores: dict[int, dict[int, float | None]] = {row.pk: {} for row in some}
+def _iterate_rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]]:
+    """Yield (name, grade, *scores) of each worker, 100 workers at a time."""
+    workers = [HeatWorker(*row) for row in _query_workers(run)]
+    for begin in range(0, len(workers), AT_ONCE):
+        part = workers[begin : begin + AT_ONCE]
+        scores: dict[int, dict[int, float | None]] = {row.pk: {} for row in part}
         answers = AnswerScore.objects.filter(
             run=run,
             response__submission__version=run.version_id,
@@ -147,12 +150,13 @@ def _rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]]:
         )
         for worker, question, score in answers.iterator(2000):
             scores[worker][question] = score
-        for row in some:
-            mine = scores[row.pk]
-            yield (row.name, row.grade, *(mine.get(question) for question in questions))
+        for row in part:
+            own_scores = scores[row.pk]
+            yield (row.name, row.grade, *(own_scores.get(question) for question in questions))
 
 
-def _workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return the workers of the run, best grade first."""
     return (
         WorkerGrade.of_crowd(run)
         .order_by(F("grade").desc(nulls_last=True), "pk")
@@ -160,7 +164,8 @@ def _workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     )
 
 
-def _questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+    """Return the questions of the run, easiest first."""
     return (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by(F("mean_score").desc(nulls_last=True), "pk")

@@ -1,4 +1,4 @@
-"""A language model in a run: its standing, and every answer with its facts."""
+"""Report of a language model in a run: its score, and every answer with its facts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from evaluation.grading.facts.report.said import (
     Marked,
     SaidFact,
     contradictions_of,
-    facts_of,
+    read_facts,
 )
-from evaluation.grading.results.report.models import ModelRow, model_row
+from evaluation.grading.results.report.models import ModelRow, read_model_row
 from evaluation.models import LLMAnswerScore, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.words.reasons import Reasoned
@@ -48,7 +48,7 @@ class AnswerOfModel(Marked, Reasoned):
 
 @dataclass(frozen=True)
 class ModelReport:
-    """A model's scores and answers, in the order of the questions.
+    """A model's scores, and a page of its answers in the order of the questions.
 
     Attributes
     ----------
@@ -61,23 +61,26 @@ class ModelReport:
     answers: Page[AnswerOfModel]
 
 
-def model_report(run: Run, model: UUID, after: str = "", size: int = PAGE) -> ModelReport | None:
-    """Return a model of a run, by two queries; None if the run has no such model.
+def build_model_report(
+    run: Run, model: UUID, after: str = "", size: int = PAGE
+) -> ModelReport | None:
+    """Return the report of a model, by two queries; None if the run has no such model.
 
     A run with facts takes two more.
     """
-    row = model_row(run, model)
+    row = read_model_row(run, model)
     if row is None:
         return None
     return ModelReport(
         about=about(run),
         model=row,
         contradictions=contradictions_of(run, "model", model),
-        answers=_answers(run, model, after, size),
+        answers=_read_answers(run, model, after, size),
     )
 
 
-def _answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
+def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
+    """Return a page of the model's answers."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
         .order_by()
@@ -91,12 +94,13 @@ def _answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel
         )
     )
     page = ORDER.take(rows, after, size, dict)
-    _, facts = facts_of(run, replies=[row["llm_response_id"] for row in page.rows])
-    answers = [_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
+    _, facts = read_facts(run, replies=[row["llm_response_id"] for row in page.rows])
+    answers = [_build_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 
 
-def _answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
+def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
+    """Return a row of the query as an answer."""
     return AnswerOfModel(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],

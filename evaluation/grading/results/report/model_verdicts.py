@@ -1,18 +1,18 @@
-"""Who is better than whom, as codes with values for a sentence."""
+"""Verdicts on models, as message codes with values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.grading.results.messages import listed
+from evaluation.grading.results.messages import format_names
 from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.models import ModelRow
 from evaluation.words.message import Message
 
 
 def leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
-    """Return what there is to say of the model with the highest score.
+    """Return the message on the model with the highest score: which models it is better than.
 
     Parameters
     ----------
@@ -24,37 +24,40 @@ def leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Me
     if not ranked:
         return Message("comparison.no_rank", {"models": len(models)})
     leader = ranked[0]
-    own = [
+    own_pairs = [
         pair if pair.first == leader.model else pair.turned()
         for pair in pairs
         if leader.model in (pair.first, pair.second) and pair.adjusted_p_value is not None
     ]
     if len(ranked) > 1 and not pairs:
         return Message("comparison.not_recorded", {"models": len(models)})
-    if not own:
+    if not own_pairs:
         return Message(
             "comparison.only_model", {"leader": leader.name, "score": leader.score.value}
         )
-    place = {model.model: at for at, model in enumerate(ranked)}
-    own.sort(key=lambda pair: place.get(pair.second, len(place)))
+    position = {model.model: at for at, model in enumerate(ranked)}
+    own_pairs.sort(key=lambda pair: position.get(pair.second, len(position)))
     values: dict[str, Any] = {"leader": leader.name}
-    behind = [pair for pair in own if pair.better and (pair.difference.value or 0) > 0]
-    alike = [pair for pair in own if not pair.better]
-    if len(behind) + len(alike) < len(own):
+    behind = [pair for pair in own_pairs if pair.better and (pair.difference.value or 0) > 0]
+    alike = [pair for pair in own_pairs if not pair.better]
+    if len(behind) + len(alike) < len(own_pairs):
         # Means over different questions may put a model first that pairs do not.
-        ahead = [pair.second_name for pair in own if pair not in behind and pair not in alike]
-        return Message("comparison.led_in_pairs", values | {"ahead": listed(ahead)})
+        ahead = [pair.second_name for pair in own_pairs if pair not in behind and pair not in alike]
+        return Message("comparison.led_in_pairs", values | {"ahead": format_names(ahead)})
     if alike:
-        values["alike"] = listed([pair.second_name for pair in alike])
+        values["alike"] = format_names([pair.second_name for pair in alike])
         values["smallest"] = max(pair.smallest_detectable or 0.0 for pair in alike)
     if not behind:
         return Message("comparison.leads_none", values)
-    values |= {"behind": listed([pair.second_name for pair in behind]), **_difference(behind[0])}
+    values |= {
+        "behind": format_names([pair.second_name for pair in behind]),
+        **_build_difference(behind[0]),
+    }
     return Message("comparison.leads_some" if alike else "comparison.leads_all", values)
 
 
 def pair_verdict(pair: ModelPair) -> Message:
-    """Return what there is to say of two models."""
+    """Return the message on two models: which is better, or that they cannot be told apart."""
     value = pair.difference.value
     if value is None or pair.adjusted_p_value is None:
         return Message(
@@ -68,16 +71,17 @@ def pair_verdict(pair: ModelPair) -> Message:
         "n": pair.n,
         "p": pair.adjusted_p_value,
         "smallest": pair.smallest_detectable,
-        **_difference(better),
+        **_build_difference(better),
     }
     return Message("comparison.pair_apart" if pair.better else "comparison.pair_alike", values)
 
 
-def _difference(pair: ModelPair) -> dict[str, Any]:
-    found = pair.difference
+def _build_difference(pair: ModelPair) -> dict[str, Any]:
+    """Return the second model's name, the difference and its interval, as values of a message."""
+    difference = pair.difference
     return {
         "next": pair.second_name,
-        "difference": found.value,
-        "low": found.low,
-        "high": found.high,
+        "difference": difference.value,
+        "low": difference.low,
+        "high": difference.high,
     }

@@ -1,4 +1,4 @@
-"""The leaderboard of language models, and the crowd among which they are placed."""
+"""Report of a run's language models by score, and the workers' scores beside them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count, Window
 
 from annotations.web.paging import Keyset, Page
-from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, standing_of
+from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
@@ -45,7 +45,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelRow(Reasoned):
-    """A model in a run.
+    """A model's score, percentile and rank in a run.
 
     Attributes
     ----------
@@ -81,19 +81,19 @@ class CrowdScores:
 
     @property
     def n(self) -> int:
-        """How many workers there are."""
+        """Number of workers."""
         return len(self.scores)
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
-        """A quarter, half and three quarters of the workers score less; None below 2 workers."""
+        """First quartile, median and third quartile; None below 2 workers."""
         if self.n < 2:
             return None
         low, middle, high = quantiles(self.scores, n=4, method="inclusive")
         return low, middle, high
 
     def bins(self, count: int = 24) -> list[tuple[float, float, int]]:
-        """Return (from, to, number of workers) of equal bins from the least score to the best."""
+        """Return (from, to, number of workers) of `count` equal bins; fewer if all are equal."""
         if not self.scores:
             return []
         low, high = self.scores[0], self.scores[-1]
@@ -108,7 +108,7 @@ class CrowdScores:
 
 @dataclass(frozen=True)
 class ModelsReport:
-    """The models of a run by score, best first, and what to compare them with."""
+    """The models of a run by score, with the human ceiling and the workers' scores."""
 
     about: RunAbout
     models: Page[ModelRow]
@@ -117,65 +117,66 @@ class ModelsReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, each once."""
+        """The models' notices, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models.rows if model.notice))
 
 
 def models_report(
     run: Run, after: str = "", size: int = MODELS_PAGE, models: Page[ModelRow] | None = None
 ) -> ModelsReport:
-    """Return the leaderboard of a run that is done, by two queries.
+    """Return the report of a finished run, by two queries.
 
     `models` is the page of them, where it is known.
     """
     scores = WorkerGrade.of_crowd(run).filter(support=True)
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
-    known = [score for score in left_out if score is not None]
+    known_scores = [score for score in left_out if score is not None]
     return ModelsReport(
         about=about(run),
         models=model_rows(run, after, size) if models is None else models,
         ceiling=Ceiling.of_run(run),
-        crowd=CrowdScores(sorted(known)),
+        crowd=CrowdScores(sorted(known_scores)),
     )
 
 
 def model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
-    """Return models by score, those without one last; if `counted`, with how many there are."""
+    """Return a page of models by score, those without one last; `counted` adds their number."""
     rows = LLMScore.objects.filter(run=run).order_by().values(*COLUMNS)
     if not counted:
-        return ORDER.take(rows, after, size, _row)
+        return ORDER.take(rows, after, size, build_model_row)
     count = 0
 
-    def row_counted(row: dict[str, Any]) -> ModelRow:
+    def build_counted_row(row: dict[str, Any]) -> ModelRow:
         nonlocal count
         count = row["n_models"]
-        return _row(row)
+        return build_model_row(row)
 
-    page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, row_counted)
+    page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row)
     return replace(page, count=count)
 
 
 def rows_in(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
-    """Return the first of `model_rows` from all scores of a run, read with their models."""
+    """Return the first rows of `model_rows`, from scores that were read with their models."""
 
-    def place(one: LLMScore) -> tuple[bool, float, UUID]:
+    def find_place(one: LLMScore) -> tuple[bool, float, UUID]:
         return one.score is None, -(one.score or 0.0), one.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
-    first = sorted(scores, key=place)[:size]
-    return [_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
+    first = sorted(scores, key=find_place)[:size]
+    return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
 
 
-def model_row(run: Run, model: UUID) -> ModelRow | None:
+def read_model_row(run: Run, model: UUID) -> ModelRow | None:
     """Return one model; None if the run has no such model."""
     rows = LLMScore.objects.filter(run=run, model__public_id=model).order_by().values(*COLUMNS)
     row = rows.first()
-    return None if row is None else _row(row)
+    return None if row is None else build_model_row(row)
 
 
-def _row(row: dict[str, Any]) -> ModelRow:
+def build_model_row(row: dict[str, Any]) -> ModelRow:
+    """Return a row of a query for `COLUMNS` as a model."""
     details = (
         row[f"model__{field}"] for field in ("family", "version", "size", "tuning", "strategy")
     )
@@ -191,5 +192,5 @@ def _row(row: dict[str, Any]) -> ModelRow:
         percentile=row["percentile"],
         rank=row["rank"],
         reason=row["reason"],
-        facts=standing_of(row),
+        facts=build_standing(row),
     )

@@ -1,4 +1,4 @@
-"""Workers of two runs: who is in both and how far they moved, who left and who came."""
+"""Workers of two runs: changes of grade and rank of common workers, and workers of one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMED = 30
 
 @dataclass(frozen=True)
 class WorkerChange:
-    """A worker in both runs; None where one of them gave no grade or rank.
+    """Grades and ranks of a worker in both runs; None where a run has none.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class WorkerChange:
 
     @property
     def grade_change(self) -> float:
-        """Grade after less grade before; 0 where one is missing."""
+        """Later minus earlier grade; 0 where one is missing."""
         if self.grade_before is None or self.grade_after is None:
             return 0.0
         return self.grade_after - self.grade_before
@@ -51,7 +51,7 @@ class WorkerChange:
 
 @dataclass(frozen=True)
 class WorkerOfOne:
-    """A worker of one run only, with what that run found.
+    """A worker of one run only, with grade and rank in that run.
 
     `excluded` says that the other run left the worker out; else there was no answer to grade.
     """
@@ -65,7 +65,7 @@ class WorkerOfOne:
 
 @dataclass(frozen=True)
 class Crowds:
-    """The workers of two runs.
+    """The workers of two runs: common ones, and those of one run only.
 
     Attributes
     ----------
@@ -78,50 +78,53 @@ class Crowds:
 
     @property
     def n_graded(self) -> int:
-        """Common workers with two grades."""
+        """Number of common workers with two grades."""
         pairs = ((one.grade_before, one.grade_after) for one in self.common)
         return sum(None not in pair for pair in pairs)
 
 
 @dataclass(frozen=True)
 class _Row:
+    """Grade and rank of a worker in one run."""
+
     worker: UUID
     name: str
     grade: float | None
     rank: int | None
 
 
-def crowds(before: Run, after: Run) -> Crowds:
-    """Compare the workers of two runs, by one query.
+def compare_crowds(before: Run, after: Run) -> Crowds:
+    """Return the comparison of the workers of two runs; one query.
 
     Whom a run excluded is none of its workers, though it has a row with scores.
     """
-    (one, out_of_one), (other, out_of_other) = _workers(before, after)
-    return _compared(one, out_of_one, other, out_of_other)
+    (earlier, excluded_earlier), (later, excluded_later) = _read_workers(before, after)
+    return _compare(earlier, excluded_earlier, later, excluded_later)
 
 
-def crowd_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
-    """Compare a run with what it would be without one more worker, by one query.
+def compare_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
+    """Return the comparison of a run with its outcome without one more worker; one query.
 
     `outcomes` are those of all others whom the run does not exclude.
     """
-    ((one, out),) = _workers(run)
-    other = {
-        id: _Row(id, one[id].name, found.grade, found.rank)
+    ((rows, excluded),) = _read_workers(run)
+    outcome_rows = {
+        id: _Row(id, rows[id].name, found.grade, found.rank)
         for id, found in outcomes.items()
-        if id in one
+        if id in rows
     }
-    return _compared(one, out, other, {worker})
+    return _compare(rows, excluded, outcome_rows, {worker})
 
 
-def _compared(
+def _compare(
     one: Mapping[UUID, _Row],
     out_of_one: set[UUID],
     other: Mapping[UUID, _Row],
     out_of_other: set[UUID],
 ) -> Crowds:
+    """Return the comparison of two crowds, with the workers that each run excluded."""
     both = one.keys() & other.keys()
-    places = _places(one, other)
+    places = _rank_common(one, other)
     common = [
         WorkerChange(
             id,
@@ -135,43 +138,50 @@ def _compared(
         for id in both
     ]
     common.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
-    return Crowds(common, _only(one, other, out_of_other), _only(other, one, out_of_one))
+    return Crowds(common, _find_only(one, other, out_of_other), _find_only(other, one, out_of_one))
 
 
-def _workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
-    """Return the workers of each run by id, and those whom it excluded, by one query."""
-    found: dict[int, dict[UUID, _Row]] = {run.pk: {} for run in runs}
-    rows = WorkerGrade.objects.filter(run__in=found).values_list(
+def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
+    """Return the workers of each run by id, and the workers it excluded; one query."""
+    rows_of_run: dict[int, dict[UUID, _Row]] = {run.pk: {} for run in runs}
+    rows = WorkerGrade.objects.filter(run__in=rows_of_run).values_list(
         "run_id", "worker__public_id", "worker__external_id", "grade", "rank"
     )
     for key, worker, name, grade, rank in rows:
-        found[key][worker] = _Row(worker, name, grade, rank)
-    return [_without_excluded(run, found[run.pk]) for run in runs]
+        rows_of_run[key][worker] = _Row(worker, name, grade, rank)
+    return [_separate_excluded(run, rows_of_run[run.pk]) for run in runs]
 
 
-def _without_excluded(run: Run, found: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
-    out = set(run.parameters.get("exclude_workers") or ())
-    excluded = {id for id, row in found.items() if out & {row.name, str(id)}}
-    return {id: row for id, row in found.items() if id not in excluded}, excluded
+def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
+    """Return the workers of a run without the excluded ones, and the excluded ids."""
+    names = set(run.parameters.get("exclude_workers") or ())
+    excluded = {id for id, row in rows.items() if names & {row.name, str(id)}}
+    return {id: row for id, row in rows.items() if id not in excluded}, excluded
 
 
-def _places(one: Mapping[UUID, _Row], other: Mapping[UUID, _Row]) -> dict[UUID, tuple[int, int]]:
-    """Return both ranks of each worker among those whom both runs rank; ties the better rank."""
+def _rank_common(
+    one: Mapping[UUID, _Row], other: Mapping[UUID, _Row]
+) -> dict[UUID, tuple[int, int]]:
+    """Return both ranks of each worker among those whom both runs rank; ties share the better."""
     ranked = [
         (id, before.rank, other[id].rank)
         for id, before in one.items()
         if before.rank is not None and id in other and other[id].rank is not None
     ]
-    firsts, seconds = sorted(row[1] for row in ranked), sorted(row[2] or 0 for row in ranked)
+    ranks_before, ranks_after = (
+        sorted(row[1] for row in ranked),
+        sorted(row[2] or 0 for row in ranked),
+    )
     return {
-        id: (bisect_left(firsts, first) + 1, bisect_left(seconds, second or 0) + 1)
+        id: (bisect_left(ranks_before, first) + 1, bisect_left(ranks_after, second or 0) + 1)
         for id, first, second in ranked
     }
 
 
-def _only(
+def _find_only(
     here: Mapping[UUID, _Row], there: Mapping[UUID, _Row], excluded: set[UUID]
 ) -> list[WorkerOfOne]:
+    """Return the workers of the first run who are not in the second, by rank."""
     rows = [row for id, row in here.items() if id not in there]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [

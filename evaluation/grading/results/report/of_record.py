@@ -1,4 +1,4 @@
-"""The official run of a set, as pages tell it: which it is, who chose it, whether data changed."""
+"""The official run of a set: which run it is, who chose it, and whether answers changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.changes import DataChange, data_change
+from evaluation.grading.results.report.changes import DataChange, read_data_change
 from evaluation.models import Run, RunOfRecord
 from evaluation.models.runs import GRADING
 from evaluation.reports.called import called
@@ -18,7 +18,7 @@ from evaluation.reports.called import called
 
 @dataclass(frozen=True)
 class RecordStanding:
-    """The grading that counts for a set.
+    """The official run of a set, as pages show it.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class RecordStanding:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether a person chose it."""
+        """Whether a person chose the run."""
         return bool(self.chosen_by)
 
 
 @dataclass(frozen=True)
 class RecordRuns:
-    """The runs that tell which grading counts for a set.
+    """The runs from which the official run of a set is derived.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RecordRuns:
     def standing(
         self, change: DataChange, latest: QuestionSetVersion | None
     ) -> RecordStanding | None:
-        """Return what pages tell; `change` is that of `run`, `latest` the set's latest version."""
+        """Return what pages show; `change` is that of `run`, `latest` the set's latest version."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None
@@ -83,7 +83,7 @@ class RecordRuns:
 
 
 def record_runs(question_set: QuestionSet | int, others: QuerySet[Run] | None = None) -> RecordRuns:
-    """Return which grading counts for a set, and the newest; `others` too, all by one query."""
+    """Return the official and the newest grading of a set, and the `others`; one query."""
     gradings = Run.objects.filter(
         version__question_set=question_set,
         kind=GRADING,
@@ -93,42 +93,42 @@ def record_runs(question_set: QuestionSet | int, others: QuerySet[Run] | None = 
     chosen = RunOfRecord.objects.filter(
         question_set=question_set, kind=GRADING, run__archived_at__isnull=True
     )
-    wanted = Q(pk__in=chosen.values("run"))
+    is_needed = Q(pk__in=chosen.values("run"))
     # As `run_that_counts` has it: one of the answers so far only where there is no other.
     for rows in (gradings, gradings.filter(interim__isnull=True), others):
         if rows is not None:
-            wanted |= Q(pk__in=rows.values("pk")[:1])
-    found = list(
-        Run.objects.filter(wanted)
+            is_needed |= Q(pk__in=rows.values("pk")[:1])
+    gradings_found = list(
+        Run.objects.filter(is_needed)
         .select_related("version", "of_record__chosen_by", "interim")
         .order_by("-pk")
     )
-    beside = [run for run in found if run.kind != GRADING]
-    found = [run for run in found if run.kind == GRADING]
-    run = next((run for run in found if hasattr(run, "of_record")), None)
+    other_type_runs = [run for run in gradings_found if run.kind != GRADING]
+    gradings_found = [run for run in gradings_found if run.kind == GRADING]
+    run = next((run for run in gradings_found if hasattr(run, "of_record")), None)
     row = run.of_record if run else None
     if run is None:
-        whole = (run for run in found if not hasattr(run, "interim"))
-        run = next(whole, found[0] if found else None)
-    newer = found[0] if run and found[0].pk > run.pk else None
-    return RecordRuns(run, row, newer, beside)
+        complete = (run for run in gradings_found if not hasattr(run, "interim"))
+        run = next(complete, gradings_found[0] if gradings_found else None)
+    newer = gradings_found[0] if run and gradings_found[0].pk > run.pk else None
+    return RecordRuns(run, row, newer, other_type_runs)
 
 
 def record_of(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
 ) -> RecordStanding | None:
-    """Return the grading that counts for a set, None without any that is done; three queries.
+    """Return the official run of a set, None without a finished grading; three queries.
 
     `latest` is the set's latest version, where it is known.
     """
-    found = record_runs(question_set)
-    if found.run is None:
+    runs = record_runs(question_set)
+    if runs.run is None:
         return None
     of_set = QuestionSetVersion.objects.filter(question_set=question_set)
     latest = latest or of_set.order_by("-number").first()
-    return found.standing(data_change(found.run), latest)
+    return runs.standing(read_data_change(runs.run), latest)
 
 
 def standing_of_record(run: Run) -> RecordStanding | None:
-    """Return the same, for the page of a grading; None for a run of another kind."""
+    """Return the official run of a grading's set; None for a run of another type."""
     return record_of(run.version.question_set_id) if run.kind == GRADING else None

@@ -1,4 +1,4 @@
-"""A question in a run: its answers, nearest to the consensus first, and the models' answers."""
+"""Report of a question in a run: answers by score, models' answers, camps and facts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.db.models import F, OuterRef, Subquery
 from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
-from evaluation.grading.facts.report.crowd import QuestionFacts, question_facts
-from evaluation.grading.facts.report.said import Marked, SaidFact, facts_of
-from evaluation.grading.results.report.camps import Camp, camps_of, why_no_camps
+from evaluation.grading.facts.report.crowd import QuestionFacts, read_question_facts
+from evaluation.grading.facts.report.said import Marked, SaidFact, read_facts
+from evaluation.grading.results.report.camps import Camp, build_camps, find_camps_reason
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.words.reasons import Reasoned
@@ -26,7 +26,7 @@ MODELS_SHOWN = 100
 
 @dataclass(frozen=True)
 class QuestionAnswer(Marked):
-    """A worker's answer with its scores, its facts, and the worker's grade in the run."""
+    """A worker's answer with its scores and facts, and the worker's grade."""
 
     worker: UUID
     worker_name: str
@@ -54,7 +54,7 @@ class ModelAnswer(Marked, Reasoned):
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """A question with its answers.
+    """A question with a page of its answers, its models' answers, camps and facts.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class QuestionReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, each once."""
+        """The models' notices, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
 
 @dataclass(frozen=True)
 class QuestionInRun:
-    """A question with what its page and its map read of it.
+    """A question with its exemplary answer and models' answers, for its page and its map.
 
     Attributes
     ----------
@@ -103,8 +103,8 @@ class QuestionInRun:
     replies: list[dict[str, Any]]
 
 
-def question_in_run(run: Run, question: UUID) -> QuestionInRun | None:
-    """Return a question of a run's version, by three queries at most; None if there is none."""
+def read_question(run: Run, question: UUID) -> QuestionInRun | None:
+    """Return a question of a run's version; None if there is none; at most three queries."""
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
@@ -117,10 +117,14 @@ def question_in_run(run: Run, question: UUID) -> QuestionInRun | None:
     )
     if exemplar is None:
         questions = Question.objects.filter(version=run.version_id, public_id=question)
-        asked = questions.select_related("passage").first()
+        question_row = questions.select_related("passage").first()
     else:
-        asked = exemplar.question
-    return None if asked is None else QuestionInRun(asked, exemplar, _replies(run, asked))
+        question_row = exemplar.question
+    return (
+        None
+        if question_row is None
+        else QuestionInRun(question_row, exemplar, _read_replies(run, question_row))
+    )
 
 
 def question_report(
@@ -131,57 +135,59 @@ def question_report(
     found: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport | None:
-    """Return a question of a run's version, by four queries at most; None if there is none.
+    """Return the report of a question; None if there is none; at most four queries.
 
     A run with facts takes two more. `found` is the question and `page` the `answer_page`, where
     they were read.
     """
-    found = found or question_in_run(run, question)
+    found = found or read_question(run, question)
     if found is None:
         return None
-    asked, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
-    page = page or answer_page(run, question, after, size)
-    of_answers, of_replies = facts_of(
+    question_row, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
+    page = page or read_answer_page(run, question, after, size)
+    facts_of_answers, facts_of_replies = read_facts(
         run,
         [row["response_id"] for row in page.rows],
         [row["llm_response_id"] for row in replies],
     )
     separation = exemplar.separation if exemplar else None
-    camps = _camps(exemplar) if exemplar else []
+    camps = _build_camps(exemplar) if exemplar else []
     return QuestionReport(
         about=about(run),
-        question=asked.public_id,
-        name=asked.external_id,
-        text=asked.text,
-        category=asked.category,
-        passage_title=asked.passage.title if asked.passage else "",
-        passage_text=asked.passage.text if asked.passage else "",
+        question=question_row.public_id,
+        name=question_row.external_id,
+        text=question_row.text,
+        category=question_row.category,
+        passage_title=question_row.passage.title if question_row.passage else "",
+        passage_text=question_row.passage.text if question_row.passage else "",
         n_answers=exemplar.n_answers if exemplar else 0,
         dispersion=exemplar.dispersion if exemplar else None,
         separation=separation,
         camps=camps,
-        camps_reason=why_no_camps(run, separation, camps),
-        answers=_answers(page, of_answers, exemplar.nearest_response_id if exemplar else None),
-        models=[_model_answer(row, of_replies) for row in replies],
+        camps_reason=find_camps_reason(run, separation, camps),
+        answers=_build_answers(
+            page, facts_of_answers, exemplar.nearest_response_id if exemplar else None
+        ),
+        models=[_build_model_answer(row, facts_of_replies) for row in replies],
         n_models=len(found.replies),
-        facts=question_facts(run, exemplar),
+        facts=read_question_facts(run, exemplar),
     )
 
 
-def answers_in(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
-    """Return the answers of an `answer_page` without their facts, by no query."""
-    return _answers(page, {}).rows
+def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
+    """Return the answers of an `answer_page` without their facts; no query."""
+    return _build_answers(page, {}).rows
 
 
-def beginning_of(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
-    """Return an `answer_page` of the first rows of a longer one."""
+def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
+    """Return the first page of a longer `answer_page`."""
     return ORDER.beginning(page, size)
 
 
-def answer_page(
+def read_answer_page(
     run: Run, question: UUID, after: str = "", size: int = PAGE
 ) -> Page[dict[str, Any]]:
-    """Return the rows of workers' answers by score, for the list and for the map, by one query."""
+    """Return rows of workers' answers by score, for the list and the map; one query."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     rows = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
@@ -193,7 +199,7 @@ def answer_page(
             "response__public_id",
             "place",
             grade=Subquery(grades.values("grade")[:1]),
-            **kept_of_worker(run),
+            **build_history_columns(run),
             worker_public=F("response__submission__worker__public_id"),
             worker_name=F("response__submission__worker__external_id"),
             text_shown=select_beginning("response__text", ANSWER_SHOWN),
@@ -202,15 +208,16 @@ def answer_page(
     return ORDER.take(rows, after, size, dict)
 
 
-def kept_of_worker(run: Run) -> dict[str, Subquery]:
-    """Return the weights and grades that a run kept of the worker of a score, as columns."""
+def build_history_columns(run: Run) -> dict[str, Subquery]:
+    """Return the stored weights and grades of a score's worker, as columns of a query."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     return {kept: Subquery(grades.values(kept)[:1]) for kept in ("weights", "grades")}
 
 
-def _answers(
+def _build_answers(
     page: Page[dict[str, Any]], facts: Mapping[int, list[SaidFact]], nearest: int | None = None
 ) -> Page[QuestionAnswer]:
+    """Return a page of rows as a page of answers with their facts."""
     answers = [
         QuestionAnswer(
             worker=row["worker_public"],
@@ -227,8 +234,9 @@ def _answers(
     return Page(answers, page.after, page.next)
 
 
-def _camps(exemplar: Any) -> list[Camp]:
-    return camps_of(
+def _build_camps(exemplar: Any) -> list[Camp]:
+    """Return the camps of a question from its exemplary answer's row."""
+    return build_camps(
         (exemplar.larger_camp, exemplar.smaller_camp),
         [
             None if text is None else shorten_text(text, ANSWER_SHOWN)
@@ -237,7 +245,8 @@ def _camps(exemplar: Any) -> list[Camp]:
     )
 
 
-def _replies(run: Run, question: Question) -> list[dict[str, Any]]:
+def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
+    """Return the rows of the models' answers to a question, best score first."""
     scores = LLMAnswerScore.objects.filter(run=run, llm_response__question=question)
     rows: Any = scores.order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
     return list(
@@ -255,7 +264,8 @@ def _replies(run: Run, question: Question) -> list[dict[str, Any]]:
     )
 
 
-def _model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
+def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
+    """Return a row of the query as a model's answer."""
     return ModelAnswer(
         model=row["model"],
         name=row["name"],

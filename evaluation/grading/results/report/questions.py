@@ -1,4 +1,4 @@
-"""A run's questions, in their order or where the crowd disagrees most."""
+"""Report of a run's questions, in their order, or by dispersion or difficulty."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDERS: dict[By, Keyset] = {
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question in a run.
+    """A question in a run: dispersion, difficulty, and the nearest answer.
 
     Attributes
     ----------
@@ -46,32 +46,33 @@ class QuestionRow:
     nearest_worker: str
 
 
-def question_rows(
+def read_question_rows(
     run: Run, after: str = "", by: By = "position", size: int = PAGE, alarm: int | None = None
 ) -> Page[QuestionRow]:
-    """Return questions in their own order, or with the most disagreement first.
+    """Return a page of questions in one of the `ORDERS`.
 
     `alarm` is the key of an alarm that names them.
     """
-    rows = _values(run)
+    rows = _query_questions(run)
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
     return ORDERS[by].take(rows, after, size, question_row_of(run))
 
 
 def disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
-    """Return questions with a dispersion, as `question_row_of` reads them, the highest first."""
-    rows = _values(run).filter(dispersion__isnull=False)
+    """Return the rows of questions with a dispersion, highest first, for `question_row_of`."""
+    rows = _query_questions(run).filter(dispersion__isnull=False)
     return rows.order_by("-dispersion", "question__public_id")
 
 
 def question_row_of(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
-    """Return what makes a question of a row of one of these queries."""
+    """Return the function that builds a `QuestionRow` from a row of these queries."""
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
-    return lambda values: _row(values, best)
+    return lambda values: _build_row(values, best)
 
 
-def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+    """Return the query of a run's questions."""
     return (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by()
@@ -89,7 +90,8 @@ def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
     )
 
 
-def _row(row: dict[str, Any], best: float) -> QuestionRow:
+def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
+    """Return a row of the query as a question; `best` is the highest possible score."""
     mean = row["mean_score"]
     return QuestionRow(
         question=row["question__public_id"],
@@ -104,7 +106,7 @@ def _row(row: dict[str, Any], best: float) -> QuestionRow:
 
 
 def answered_questions(run: Run) -> list[QuestionNow]:
-    """Return the questions of a run with an answer, in their order; keys are public ids."""
+    """Return the questions of a run with an answer, in their order, by public id."""
     # A distance has no likeness to a truth that could be worked out.
     cosine = run.parameters.get("similarity", "cosine") == "cosine"
     return [

@@ -1,4 +1,4 @@
-"""A run: what was computed, how, and how far it can be trusted."""
+"""Report of a run: method, counts, convergence, warnings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.words.reasons import Reasoned
 
 @dataclass(frozen=True)
 class Ceiling(Reasoned):
-    """Mean leave-one-out score of the best quarter of the supported workers.
+    """Human ceiling: mean leave-one-out score of the best quarter of the supported workers.
 
     Attributes
     ----------
@@ -37,15 +37,15 @@ class Ceiling(Reasoned):
 
     @classmethod
     def of_run(cls, run: HasSummary) -> Self:
-        """The ceiling of a run; undefined where it has none (yet)."""
-        found = summary_of(run).ceiling
-        estimate = Estimate(found.score, found.low, found.high)
-        return cls(estimate, found.n_workers, found.n_questions, found.reason)
+        """Return the ceiling of a run; undefined where it has none (yet)."""
+        ceiling = summary_of(run).ceiling
+        estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
+        return cls(estimate, ceiling.n_workers, ceiling.n_questions, ceiling.reason)
 
 
 @dataclass(frozen=True)
 class UndefinedCells(Reasoned):
-    """How many cells of a column are empty, and why (a code, see `reasons`)."""
+    """Number of empty cells of a column, and the code of the reason."""
 
     table: str
     column: str
@@ -55,7 +55,7 @@ class UndefinedCells(Reasoned):
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run without its rows.
+    """A finished run without the rows of its tables.
 
     Attributes
     ----------
@@ -86,17 +86,17 @@ class RunReport:
 
     @property
     def too_few_workers(self) -> bool:
-        """Whether there are no grades because there are too few people."""
+        """Whether fewer than 3 workers answered, so that there are no grades."""
         return self.counts.get("workers", 0) < FEWEST_WORKERS
 
     @property
     def n_excluded_answers(self) -> int:
-        """How many answers of excluded workers the run scored without a vote."""
+        """Number of excluded workers' answers, which were scored without a vote."""
         return self.changed.n_answers_then - self.counts.get("answers", 0)
 
 
 def report_parts(run: Run) -> dict[str, TableCounts]:
-    """Return what `run_report` counts, to be read with `read_numbers`, with more if need be.
+    """Return the queries of `run_report`, for `read_numbers`, with others if need be.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
     with a rank.
@@ -111,13 +111,13 @@ def report_parts(run: Run) -> dict[str, TableCounts]:
     return {"workers": TableCounts(WorkerGrade.of_crowd(run), numbers), **change_parts(run)}
 
 
-def run_report(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> RunReport:
-    """Return the report of a run that is done, by one query; three more with exclusions.
+def run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
+    """Return the report of a finished run, by one query; three more with exclusions.
 
     `found` is what was read of `report_parts`, where it was.
     """
-    found = found or read_numbers(report_parts(run))
-    ((n_workers, n_supported, n_graded, *_),) = found["workers"]
+    numbers = numbers or read_numbers(report_parts(run))
+    ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]
     summary = summary_of(run)
     return RunReport(
         about=about(run),
@@ -142,20 +142,20 @@ def run_report(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> Ru
         ceiling=Ceiling.of_run(run),
         embedding=asdict(summary.embedding),
         versions=dict(summary.versions),
-        changed=change_of(run, found),
+        changed=change_of(run, numbers),
     )
 
 
 def crowd_counts(run: Run) -> dict[str, int]:
-    """Return what went into a run, without the answers of workers whom it excluded."""
+    """Return the counts of answers, workers and questions of a run, without excluded workers."""
     counts = dict(summary_of(run).shown_counts())
     excluded = WorkerGrade.of_excluded(run)
-    out = excluded.aggregate(
+    excluded_counts = excluded.aggregate(
         workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")
     )
-    if out["workers"]:
-        counts["workers"] -= out["workers"]
-        counts["answers"] -= out["answers"]
+    if excluded_counts["workers"]:
+        counts["workers"] -= excluded_counts["workers"]
+        counts["answers"] -= excluded_counts["answers"]
         empty = Response.objects.filter(
             submission__version=run.version_id,
             submission__worker__in=excluded.values("worker"),

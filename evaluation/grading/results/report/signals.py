@@ -1,7 +1,7 @@
-"""How a worker's answers came about, beside how others' did: for people to look at.
+"""Signals of how a worker's answers were written, beside those of other workers.
 
-Nothing that grades, ranks, pays, admits or rings reads these numbers, and no browser can be made
-to tell the truth: they are evidence that belongs beside the texts, with what it does not prove.
+No grade, rank, payment, admission or alarm reads these numbers, and a browser can be made to report
+false ones: they are evidence for a person, shown beside the texts with their limits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rows = QuerySet[Response, Any]
 
 @dataclass(frozen=True)
 class WorkerSignals:
-    """What is known of one worker; `said` is the evidence, in the order in which it is told.
+    """Signals of one worker; `said` are the messages in the order in which they are shown.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class WorkerSignals:
 
     @property
     def brief(self) -> Message:
-        """The first of it, for a list."""
+        """The first message, for a list."""
         return self.said[0]
 
 
@@ -51,43 +51,48 @@ Found = Mapping[UUID, WorkerSignals]
 
 
 def signals_of(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
-    """Return the evidence of some workers of a run, by one query.
+    """Return the signals of some workers of a run; one query.
 
     Of nobody where no answer was counted; of a worker without counts beside others that have some,
     it says that there are none. `in_full` looks for the answer of which the least was typed as
     well: for one worker at a time.
     """
-    wanted = list(dict.fromkeys(workers))
-    rows = _by_worker(run, wanted)
+    worker_ids = list(dict.fromkeys(workers))
+    rows = _query_by_worker(run, worker_ids)
     if in_full:
-        rows = rows.annotate(least=Subquery(_least_typed(run, wanted)))
+        rows = rows.annotate(least=Subquery(_query_least_typed(run, worker_ids)))
     found_rows = {one["worker"]: one for one in rows}
-    everybody = {key: one for key, one in found_rows.items() if one["n"]}
-    if not everybody:
+    counted_rows = {key: one for key, one in found_rows.items() if one["n"]}
+    if not counted_rows:
         return {}
-    found = {}
-    for worker in wanted:
-        mine = everybody.get(worker)
-        if mine is None:
+    signals = {}
+    for worker in worker_ids:
+        own_row = counted_rows.get(worker)
+        if own_row is None:
             code = "signals.off" if worker in found_rows else "signals.none"
-            found[worker] = WorkerSignals(0, 0, (Message(code),))
+            signals[worker] = WorkerSignals(0, 0, (Message(code),))
             continue
-        others = [one for key, one in everybody.items() if key != worker]
-        said = [_pasted(mine), *_compared(mine, others), _away(mine)]
-        if in_full and mine["least"] is not None:
-            said.insert(1, Message("signals.typed", mine["least"]))
-        found[worker] = WorkerSignals(
-            mine["n"], mine["pasted"], tuple(said), Message("signals.limits")
+        others = [one for key, one in counted_rows.items() if key != worker]
+        messages = [
+            _build_pasted_message(own_row),
+            *_build_comparison_messages(own_row, others),
+            _build_away_message(own_row),
+        ]
+        if in_full and own_row["least"] is not None:
+            messages.insert(1, Message("signals.typed", own_row["least"]))
+        signals[worker] = WorkerSignals(
+            own_row["n"], own_row["pasted"], tuple(messages), Message("signals.limits")
         )
-    return found
+    return signals
 
 
 def counted_answers(run: Run) -> Rows:
-    """Return the answers of which something was counted; without any, there are no signals."""
-    return _answers(run).filter(signals=Response.Counted.COUNTED)
+    """Return the answers with recorded signals; without any, there are no signals."""
+    return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
 
-def _answers(run: Run) -> Rows:
+def _query_answers(run: Run) -> Rows:
+    """Return the submitted answers with a text to the graded questions of a run's version."""
     return Response.objects.filter(
         submission__version=run.version_id,
         state=Response.State.SUBMITTED,
@@ -96,20 +101,21 @@ def _answers(run: Run) -> Rows:
     ).order_by()
 
 
-def _of(workers: list[UUID]) -> Q:
+def _is_of_workers(workers: list[UUID]) -> Q:
+    """Return the condition on answers of these workers."""
     return Q(submission__worker__public_id__in=workers)
 
 
-def _by_worker(run: Run, workers: list[UUID]) -> Rows:
-    """Return what is counted of each worker, without counts of who switched them off.
+def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
+    """Return the sums of recorded signals of each worker; workers may have switched them off.
 
     Of the `workers` also how long their answers with a paste are (`length`), and how much of these
     a paste can be at most (`by_paste`); of the others no text is read.
     """
-    rows = _answers(run).filter(signals__in=[Response.Counted.COUNTED, Response.Counted.OFF])
+    rows = _query_answers(run).filter(signals__in=[Response.Counted.COUNTED, Response.Counted.OFF])
     counted = Q(signals=Response.Counted.COUNTED)
     with_paste = counted & Q(paste_count__gt=0)
-    of_these = with_paste & _of(workers)
+    of_these = with_paste & _is_of_workers(workers)
     return rows.values(worker=F("submission__worker__public_id")).annotate(
         n=Count("pk", filter=counted),
         pasted=Count("pk", filter=with_paste),
@@ -123,11 +129,11 @@ def _by_worker(run: Run, workers: list[UUID]) -> Rows:
     )
 
 
-def _least_typed(run: Run, workers: list[UUID]) -> Rows:
-    """Return of which answer the most characters were not typed; none where all of each was."""
+def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
+    """Return the answer with the most characters that were not typed; empty if all were."""
     return (
         counted_answers(run)
-        .filter(_of(workers))
+        .filter(_is_of_workers(workers))
         .annotate(length=Length("text"))
         .annotate(rest=Greatest(F("length") - F("typed_characters"), Value(0)))
         .filter(length__gte=LONG_ANSWER, rest__gt=F("length") / 2)
@@ -143,25 +149,27 @@ def _least_typed(run: Run, workers: list[UUID]) -> Rows:
     )
 
 
-def _pasted(mine: dict[str, Any]) -> Message:
+def _build_pasted_message(mine: dict[str, Any]) -> Message:
+    """Return the message on pasted answers of a worker."""
     share = mine["by_paste"] / mine["length"] if mine["length"] else None
     return Message("signals.pasted", {"pasted": mine["pasted"], "n": mine["n"], "share": share})
 
 
-def _compared(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
-    """Say how many others pasted into a smaller share of their answers, and left less often."""
+def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
+    """Return the messages on how many other workers pasted less, and left the page less often."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
-    said = []
+    messages = []
     for code, what in (("signals.pasted_more", "pasted"), ("signals.left_more", "left")):
         own = mine[what] * 1.0 / mine["n"]
         below = sum(one[what] / one["n"] < own for one in others)
         same = sum(one[what] / one["n"] == own for one in others)
         values = {"below": below, "same": same, "above": len(others) - below - same}
-        said.append(Message(code, {"others": len(others), **values}))
-    return said
+        messages.append(Message(code, {"others": len(others), **values}))
+    return messages
 
 
-def _away(mine: dict[str, Any]) -> Message:
+def _build_away_message(mine: dict[str, Any]) -> Message:
+    """Return the message on how often and how long a worker left the page."""
     values = {"left": mine["left"], "away": mine["away"], "active": mine["active"]}
     return Message("signals.away", values)

@@ -1,11 +1,11 @@
-"""Results of a run as the rows of a grading, with the names that people gave for ids."""
+"""Stored results of a run as the rows of a grading, with external ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from evaluation.grading.alarms.report import all_alarms
+from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
 from evaluation.grading.run.results import TOO_FEW, ModelRow, WorkerRow
@@ -14,8 +14,8 @@ from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.words.message import Message
 
 
-def stored_workers(run: Run) -> list[WorkerRow]:
-    """Return a row for every worker, in the order of their first answer."""
+def read_workers(run: Run) -> list[WorkerRow]:
+    """Return a row of workers.csv for every worker, in the order of their first answer."""
     columns = WorkerRow._fields[1:]
     rows = WorkerGrade.objects.filter(run=run).order_by("pk")
     return [
@@ -24,14 +24,14 @@ def stored_workers(run: Run) -> list[WorkerRow]:
     ]
 
 
-def stored_models(run: Run) -> list[ModelRow]:
-    """Return a row for every model."""
+def read_models(run: Run) -> list[ModelRow]:
+    """Return a row of models.csv for every model."""
     rows = LLMScore.objects.filter(run=run).order_by("pk")
     return [ModelRow(*row) for row in rows.values_list("model__name", *ModelRow._fields[1:])]
 
 
-def stored_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms, without the answers that show them."""
+def read_alarms(run: Run) -> list[Alarm]:
+    """Return the alarms of a run, without the answers that show them."""
     return [
         Alarm(
             kind=alarm.kind,
@@ -44,15 +44,15 @@ def stored_alarms(run: Run) -> list[Alarm]:
             outcome=alarm.outcome,
             reviewed=alarm.state,
         )
-        for alarm, workers, questions in all_alarms(run)
+        for alarm, workers, questions in iterate_alarms(run)
     ]
 
 
-def stored_gone(run: Run) -> list[Alarm]:
-    """Return the alarms that rang before workers were excluded, without their questions."""
+def read_gone_alarms(run: Run) -> list[Alarm]:
+    """Return the alarms that only excluded workers raised, without their questions."""
     remedies = summary_of(run).remedies
     gone = () if remedies is None else remedies.gone
-    names = _names(run, {worker for alarm in gone for worker in alarm.workers})
+    names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
     return [
         Alarm(
             kind=alarm.kind,
@@ -68,21 +68,22 @@ def stored_gone(run: Run) -> list[Alarm]:
     ]
 
 
-def stored_changes(run: Run) -> GradeChanges | None:
-    """Return what remedies changed, of the workers only those who moved most; None without any."""
+def read_changes(run: Run) -> GradeChanges | None:
+    """Return the changes by remedies, with the largest movers only; None without remedies."""
     remedies = summary_of(run).remedies
     if remedies is None:
         return None
-    found = remedies.compared_with_plain
-    names = _names(run, [row.worker for row in found.movers])
+    compared = remedies.compared_with_plain
+    names = _read_names(run, [row.worker for row in compared.movers])
     movers = (
-        GradeChange(**{**asdict(row), "worker": names.get(row.worker, "")}) for row in found.movers
+        GradeChange(**{**asdict(row), "worker": names.get(row.worker, "")})
+        for row in compared.movers
     )
-    return GradeChanges(tuple(movers), found.spearman, found.n, found.reason)
+    return GradeChanges(tuple(movers), compared.spearman, compared.n, compared.reason)
 
 
-def _names(run: Run, workers: Iterable[str]) -> dict[str, str]:
-    """Return the names of some workers of a run by their public ids."""
+def _read_names(run: Run, workers: Iterable[str]) -> dict[str, str]:
+    """Return the external ids of some workers of a run by public id."""
     rows = run.worker_grades.filter(worker__public_id__in=list(workers))
     return {
         str(public): name

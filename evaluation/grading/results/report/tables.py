@@ -9,16 +9,16 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Question, Response
-from evaluation.grading.alarms.report import all_alarms
-from evaluation.grading.alarms.run.detection import COLUMNS, joined
+from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.run.detection import COLUMNS, join_ids
 from evaluation.grading.facts.report.standing import COUNTED, FactStanding
 from evaluation.grading.results.report.against import AgainstReport
-from evaluation.grading.results.report.answer_map import floats
-from evaluation.grading.results.report.comparisons import all_pairs, question_gaps
-from evaluation.grading.results.report.heat_map import heat_rows
+from evaluation.grading.results.report.answer_map import decode_floats
+from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
+from evaluation.grading.results.report.heat_map import read_heat_rows
 from evaluation.grading.results.report.models import ModelRow, model_rows
 from evaluation.grading.results.report.questions import ORDERS
-from evaluation.grading.results.report.workers import all_worker_rows
+from evaluation.grading.results.report.workers import iterate_worker_rows
 from evaluation.grading.summary import summary_of
 from evaluation.models import (
     AnswerFact,
@@ -39,8 +39,8 @@ AT_ONCE = 2000
 FACTS = COUNTED[:4]
 
 
-def workers_table(run: Run) -> Table:
-    """Return all workers, best grade first."""
+def build_workers_table(run: Run) -> Table:
+    """Return all workers as a table, best grade first."""
     header = (
         *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
@@ -55,31 +55,31 @@ def workers_table(run: Run) -> Table:
                 *(row.grade.value, row.grade.low, row.grade.high),
                 *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
                 *("ok" if row.supported else "too_few", row.n_answers),
-                *_facts(row.facts),
+                *_build_fact_cells(row.facts),
                 row.raw_leave_one_out,
             )
-            for row in all_worker_rows(run)
+            for row in iterate_worker_rows(run)
         ),
     )
 
 
-def alarms_table(run: Run) -> Table:
-    """Return the alarms, worst first, as in alarms.csv."""
+def build_alarms_table(run: Run) -> Table:
+    """Return the alarms as the table alarms.csv, most severe first."""
     return Table(
         COLUMNS,
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(join_ids(workers), join_ids(questions), TERMINAL.said(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
             )
-            for alarm, workers, questions in all_alarms(run)
+            for alarm, workers, questions in iterate_alarms(run)
         ),
     )
 
 
-def questions_table(run: Run) -> Table:
-    """Return all questions in their order, with the whole text of the nearest answer."""
+def build_questions_table(run: Run) -> Table:
+    """Return all questions as a table in their order, with the nearest answer in full."""
     rows = (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by(*ORDERS["position"].columns())
@@ -100,17 +100,18 @@ def questions_table(run: Run) -> Table:
     return Table(header, rows.iterator(AT_ONCE))
 
 
-def models_table(run: Run) -> Table:
-    """Return all models by score."""
+def build_models_table(run: Run) -> Table:
+    """Return all models as a table, best score first."""
     header = (
         *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
         *("n", "n_answered", "percentile", "reason"),
         *FACTS,
     )
-    return Table(header, (_model(row) for row in _all_models(run)))
+    return Table(header, (_build_model_row(row) for row in _iterate_models(run)))
 
 
-def _all_models(run: Run) -> Iterable[ModelRow]:
+def _iterate_models(run: Run) -> Iterable[ModelRow]:
+    """Yield all models of a run, page by page."""
     page = model_rows(run, size=AT_ONCE)
     yield from page.rows
     while page.next:
@@ -118,29 +119,31 @@ def _all_models(run: Run) -> Iterable[ModelRow]:
         yield from page.rows
 
 
-def _model(row: ModelRow) -> Row:
+def _build_model_row(row: ModelRow) -> Row:
+    """Return a model as a row of the table."""
     score = row.score
     return (
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
         *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
-        *_facts(row.facts),
+        *_build_fact_cells(row.facts),
     )
 
 
-def _facts(standing: FactStanding) -> Row:
+def _build_fact_cells(standing: FactStanding) -> Row:
+    """Return the cells on a worker's or a model's facts."""
     agreement = standing.agreement
     return standing.facts, agreement.value, agreement.low, agreement.high
 
 
-def facts_table(run: Run) -> Table:
-    """Return the values that workers state, as in facts.csv; empty in a run without facts."""
+def build_facts_table(run: Run) -> Table:
+    """Return the values that workers state as the table facts.csv; empty without facts."""
     rows = CrowdFact.objects.filter(run=run).order_by("place")
     header = ("question", "slot", "value", "mentions", "of", "state")
     return Table(header, rows.values_list("question__external_id", *header[1:]).iterator(AT_ONCE))
 
 
-def answer_facts_table(run: Run) -> Table:
-    """Return what each answer states, as in answer_facts.csv; empty in a run without facts."""
+def build_answer_facts_table(run: Run) -> Table:
+    """Return each answer's facts as the table answer_facts.csv; empty without facts."""
     rows = AnswerFact.objects.filter(run=run).order_by("place")
     header = ("kind", "name", "question", "slot", "value", "verdict", "of")
     names = ("response__submission__worker__external_id", "llm_response__model__name")
@@ -154,8 +157,8 @@ def answer_facts_table(run: Run) -> Table:
     )
 
 
-def model_answers_table(run: Run) -> Table:
-    """Return every answer of a model that was scored, as in model_answers.csv; models by name."""
+def build_model_answers_table(run: Run) -> Table:
+    """Return every scored model answer as the table model_answers.csv, models by name."""
     rows = (
         LLMAnswerScore.objects.filter(run=run)
         .order_by(
@@ -171,8 +174,8 @@ def model_answers_table(run: Run) -> Table:
     return Table(("model", "question", "score", "reason"), rows.iterator(AT_ONCE))
 
 
-def comparisons_table(run: Run) -> Table:
-    """Return every pair of models."""
+def build_comparisons_table(run: Run) -> Table:
+    """Return every pair of models as a table."""
     header = (
         *("model_a", "model_b", "difference", "low", "high", "p_value", "adjusted_p_value"),
         *("smallest_detectable", "n", "test", "reason"),
@@ -186,38 +189,39 @@ def comparisons_table(run: Run) -> Table:
                 *(pair.p_value, pair.adjusted_p_value, pair.smallest_detectable),
                 *(pair.n, pair.test, pair.reason),
             )
-            for pair in all_pairs(run)
+            for pair in iterate_pairs(run)
         ),
     )
 
 
 def differences_table(run: Run, first: UUID, second: UUID) -> Table:
-    """Return the questions on which two models were scored, greatest difference first."""
+    """Return the questions on which two models were scored, largest difference first."""
     return Table(
-        ("question", "text", "score_a", "score_b", "difference"), _gaps(run, first, second)
+        ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
     )
 
 
-def _gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
-    asked = {
+def _iterate_gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
+    """Yield a row of texts and scores for each question on which both models were scored."""
+    cells_of_question = {
         key: cells
         for key, *cells in Question.objects.filter(version=run.version_id).values_list(
             "pk", "external_id", "text"
         )
     }
-    for gap in question_gaps(run, first, second):
+    for gap in read_question_gaps(run, first, second):
         scores = (gap.first_score, gap.second_score, gap.first_score - gap.second_score)
-        yield (*asked[gap.question], *scores)
+        yield (*cells_of_question[gap.question], *scores)
 
 
-def heat_map_table(run: Run) -> Table:
-    """Return the leave-one-out scores: workers by grade, questions easiest first."""
-    questions, rows = heat_rows(run)
+def build_heat_map_table(run: Run) -> Table:
+    """Return the leave-one-out scores as a table: workers by grade, questions easiest first."""
+    questions, rows = read_heat_rows(run)
     return Table(("worker", "grade", *questions), rows)
 
 
-def planner_table(run: Run) -> Table:
-    """Return the expected error by the number of answers a question; empty without a plan."""
+def build_planner_table(run: Run) -> Table:
+    """Return the expected error by number of answers a question; empty without a plan."""
     report = planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
@@ -228,7 +232,7 @@ def planner_table(run: Run) -> Table:
 
 
 def against_table(report: AgainstReport) -> Table:
-    """Return the workers of both runs, greatest move first."""
+    """Return the workers of both runs as a table, largest change first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),
         *("grade_before", "grade_after", "common_rank_before", "common_rank_after"),
@@ -245,13 +249,13 @@ def against_table(report: AgainstReport) -> Table:
     )
 
 
-def convergence_table(run: Run) -> Table:
-    """Return the change of the weights an iteration."""
+def build_convergence_table(run: Run) -> Table:
+    """Return the change of the weights at each iteration as a table."""
     return Table(("iteration", "rmse"), enumerate(summary_of(run).trace, 1))
 
 
 def worker_table(run: Run, worker: UUID) -> Table:
-    """Return a worker's answers in full."""
+    """Return a worker's answers in full as a table."""
     rows: Any = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -279,10 +283,11 @@ def question_table(run: Run, question: UUID) -> Table:
         *("worker", "model", "question", "answer", "status"),
         *("score", "score_leave_one_out", "reason"),
     )
-    return Table(header, _answers_to(run, question))
+    return Table(header, _iterate_answers(run, question))
 
 
-def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
+def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
+    """Yield the rows of workers' answers, then those of models' answers."""
     of_workers = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
         .order_by(F("score").desc(nulls_last=True), "response__public_id")
@@ -314,7 +319,7 @@ def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
 
 
 def map_table(run: Run, question: UUID) -> Table:
-    """Return where the answers to a question stand, then the consensus at each iteration.
+    """Return the places of the answers to a question, then the consensus by iteration.
 
     `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
     units of the vectors. Empty where the run recorded no map.
@@ -323,10 +328,11 @@ def map_table(run: Run, question: UUID) -> Table:
         *("what", "worker", "model", "iteration", "x", "y", "own_x", "own_y"),
         *("weight", "grade", "score", "answer"),
     )
-    return Table(header, _places(run, question))
+    return Table(header, _iterate_places(run, question))
 
 
-def _places(run: Run, question: UUID) -> Iterable[Row]:
+def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
+    """Yield the places of answers, models' answers and the consensus."""
     graded = WorkerGrade.objects.filter(
         run=run, worker=OuterRef("response__submission__worker")
     ).order_by()
@@ -345,7 +351,7 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         )
     )
     for name, place, *rest in of_workers.iterator(AT_ONCE):
-        yield ("worker", name, None, None, *floats(place or b""), *rest)
+        yield ("worker", name, None, None, *decode_floats(place or b""), *rest)
     of_models = (
         LLMAnswerScore.objects.filter(
             run=run, llm_response__question__public_id=question, place__isnull=False
@@ -354,14 +360,14 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         .values_list("llm_response__model__name", "place", "score", "llm_response__text")
     )
     for name, place, score, text in of_models.iterator(AT_ONCE):
-        yield ("model", None, name, None, *floats(place or b""), None, None, score, text)
+        yield ("model", None, name, None, *decode_floats(place or b""), None, None, score, text)
     path = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .values_list("path", flat=True)
         .first()
     )
     if path is not None:
-        numbers, about = floats(path), summary_of(run).map
+        numbers, about = decode_floats(path), summary_of(run).map
         for at, iteration in enumerate(about.iterations if about else ()):
             place = numbers[4 * at : 4 * at + 4]
             yield ("consensus", None, None, iteration, *place, None, None, None, None)

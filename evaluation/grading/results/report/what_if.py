@@ -1,4 +1,4 @@
-"""How a run would be without one more worker: who would move, by how much."""
+"""Report of a run without one more worker: changes of the others' ranks and grades."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from uuid import UUID
 
 from annotations.models import Worker
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
-from evaluation.grading.results.report.movers import WorkerChange, crowd_without
+from evaluation.grading.results.report.movers import WorkerChange, compare_without
 from evaluation.grading.storage.as_graded import NotAtOnceError
-from evaluation.grading.storage.what_if import without
+from evaluation.grading.storage.what_if import compute_without
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import Run
 
@@ -18,7 +18,7 @@ MOVERS_SHOWN = 10
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A run against the same without a worker.
+    """Comparison of a run with the same run without one worker.
 
     Attributes
     ----------
@@ -41,31 +41,33 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Why it is not computed at once, in words; "" if it is."""
+        """Reason why it is not computed at once, as text; "" if it is."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 
-def what_if(run: Run, worker: UUID) -> WhatIf | None:
-    """Return how a run that is done would be without a worker; None without such a worker."""
+def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
+    """Return the comparison of a finished run without a worker; None for an unknown worker."""
     row = Worker.objects.filter(grades__run=run, public_id=worker).first()
     if row is None:
         return None
     try:
-        found = crowd_without(run, worker, without(run, row))
+        both_crowds = compare_without(run, worker, compute_without(run, row))
     except NotAtOnceError as error:
         return WhatIf(worker, row.external_id, error.code)
-    pairs = [
+    grade_pairs = [
         (one.grade_before, one.grade_after)
-        for one in found.common
+        for one in both_crowds.common
         if one.grade_before is not None and one.grade_after is not None
     ]
-    moved = [one for one in found.common if one.moved]
+    moved = [one for one in both_crowds.common if one.moved]
     return WhatIf(
         worker=worker,
         name=row.external_id,
         movers=tuple(moved[:MOVERS_SHOWN]),
         n_moved=len(moved),
-        n=sum(one.moved is not None for one in found.common),
-        spearman=spearman([before for before, _ in pairs], [after for _, after in pairs]),
-        largest=max((abs(one.grade_change) for one in found.common), default=0.0),
+        n=sum(one.moved is not None for one in both_crowds.common),
+        spearman=spearman(
+            [before for before, _ in grade_pairs], [after for _, after in grade_pairs]
+        ),
+        largest=max((abs(one.grade_change) for one in both_crowds.common), default=0.0),
     )

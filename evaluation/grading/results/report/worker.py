@@ -1,4 +1,4 @@
-"""A worker in a run: every answer beside what the crowd thinks is right."""
+"""Report of a worker in a run: every answer beside the nearest answer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from evaluation.grading.facts.report.said import (
     Marked,
     SaidFact,
     contradictions_of,
-    facts_of,
+    read_facts,
 )
-from evaluation.grading.results.report.workers import WorkerRow, counted_row
+from evaluation.grading.results.report.workers import WorkerRow, read_counted_row
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 
@@ -30,7 +30,7 @@ ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 @dataclass(frozen=True)
 class WorkerAnswer(Marked):
-    """An answer beside the nearest answer to the exemplary one of its question.
+    """A worker's answer beside the answer nearest to the exemplary answer of its question.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class WorkerAnswer(Marked):
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """A worker's grade and answers.
+    """A worker's grade, a page of answers, and the facts that contradict the crowd.
 
     Attributes
     ----------
@@ -77,8 +77,10 @@ class WorkerReport:
     needs_answerers: int = FEWEST_ANSWERERS
 
 
-def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> WorkerReport | None:
-    """Return a worker of a run, by two queries; None if the run has no such worker.
+def build_worker_report(
+    run: Run, worker: UUID, after: str = "", size: int = PAGE
+) -> WorkerReport | None:
+    """Return the report of a worker, by two queries; None if the run has no such worker.
 
     A run with facts takes two more.
     """
@@ -89,22 +91,26 @@ def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> 
         run=run, n_answers__gte=FEWEST_ANSWERERS, question__in=answered.values("question")
     )
     ranked = WorkerGrade.objects.filter(run=run, rank__isnull=False)
-    counted = {"n_ranked": count_rows_by(ranked, "run"), "n_shared": count_rows_by(shared, "run")}
-    found = counted_row(run, worker, **counted)
-    if found is None:
+    subqueries = {
+        "n_ranked": count_rows_by(ranked, "run"),
+        "n_shared": count_rows_by(shared, "run"),
+    }
+    row_and_counts = read_counted_row(run, worker, **subqueries)
+    if row_and_counts is None:
         return None
-    row, counts = found
+    row, counts = row_and_counts
     return WorkerReport(
         about=about(run),
         worker=row,
         n_ranked=counts["n_ranked"],
         n_shared=counts["n_shared"],
-        answers=_answers(run, worker, after, size),
+        answers=_read_answers(run, worker, after, size),
         contradictions=contradictions_of(run, "worker", worker),
     )
 
 
-def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer]:
+def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer]:
+    """Return a page of the worker's answers."""
     rows = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -141,19 +147,20 @@ def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer
         )
     )
     page = ORDER.take(rows, after, size, dict)
-    facts, _ = facts_of(run, [row["pk"] for row in page.rows])
-    answers = [_answer(row, facts.get(row["pk"], [])) for row in page.rows]
+    facts, _ = read_facts(run, [row["pk"] for row in page.rows])
+    answers = [_build_answer(row, facts.get(row["pk"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)
 
 
-def _answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
+def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
+    """Return a row of the query as an answer."""
     nearest = row["nearest"]
     return WorkerAnswer(
         question=row["question__public_id"],
         question_name=row["question__external_id"],
         question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),
         text=shorten_text(row["text_shown"], ANSWER_SHOWN),
-        status=_status(row),
+        status=_find_status(row),
         score=row["score"],
         score_leave_one_out=row["left_out"],
         n_answers=row["n_answers"] or 0,
@@ -165,7 +172,8 @@ def _answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
     )
 
 
-def _status(row: dict[str, Any]) -> Status:
+def _find_status(row: dict[str, Any]) -> Status:
+    """Return whether an answer was scored, is empty, was rejected, or is newer than the run."""
     if row["scored"] is not None:
         return "scored"
     if row["rejected"]:

@@ -1,4 +1,4 @@
-"""A run's workers, best grade first."""
+"""Report of a run's workers, best grade first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
-from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, standing_of
+from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.models import Run, WorkerGrade
 from evaluation.reports.values import Estimate
 from evaluation.words.message import Message
@@ -77,7 +77,7 @@ class WorkerRow:
 
     @property
     def rank_interval(self) -> str:
-        """The ranks the worker might have; "" where nobody knows."""
+        """95% interval of the rank as text; "" without one."""
         if self.rank_low is None or self.rank_high is None:
             return ""
         if self.rank_low == self.rank_high:
@@ -88,11 +88,11 @@ class WorkerRow:
 def worker_rows(
     run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
 ) -> Page[WorkerRow]:
-    """Return workers by grade, ungraded ones last.
+    """Return a page of workers by grade, those without a grade last.
 
     `search` is a part of their ids, `alarm` the key of an alarm that names them.
     """
-    rows = _values(run)
+    rows = _query_workers(run)
     if alarm is not None:
         rows = rows.filter(worker__alarms=alarm)
     if search:
@@ -100,8 +100,8 @@ def worker_rows(
     return ORDER.take(rows, after, size, row_of)
 
 
-def first_rows(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
-    """Return the first page of workers out of a longer one that begins with the first; no query."""
+def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
+    """Return the first page of workers out of a longer one; no query."""
     rows = page.rows[:size]
     if len(page.rows) <= size:
         return page
@@ -109,8 +109,8 @@ def first_rows(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
     return Page(rows, "", ORDER.cursor(last.grade.value, last.worker))
 
 
-def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
-    """Yield all workers in the same order, for a file."""
+def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
+    """Yield all workers by grade, for a file."""
     page = worker_rows(run, size=2000)
     yield from page.rows
     while page.next:
@@ -118,36 +118,39 @@ def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
         yield from page.rows
 
 
-def worker_row(run: Run, worker: UUID) -> WorkerRow | None:
+def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
     """Return one worker; None if the run has no such worker."""
-    found = counted_row(run, worker)
-    return None if found is None else found[0]
+    row_and_numbers = read_counted_row(run, worker)
+    return None if row_and_numbers is None else row_and_numbers[0]
 
 
-def counted_row(run: Run, worker: UUID, **numbers: Any) -> tuple[WorkerRow, dict[str, int]] | None:
-    """Return one worker and some numbers, which are columns; None without such a worker."""
-    row = _values(run).filter(worker__public_id=worker).annotate(**numbers).first()
+def read_counted_row(
+    run: Run, worker: UUID, **numbers: Any
+) -> tuple[WorkerRow, dict[str, int]] | None:
+    """Return one worker and annotated numbers; None if the run has no such worker."""
+    row = _query_workers(run).filter(worker__public_id=worker).annotate(**numbers).first()
     return None if row is None else (row_of(row), {name: row[name] for name in numbers})
 
 
 def ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return those who have a rank, as `row_of` reads them, the best first."""
-    rows = _values(run).filter(rank__isnull=False)
+    """Return the rows of workers with a rank, best first, for `row_of`."""
+    rows = _query_workers(run).filter(rank__isnull=False)
     return rows.order_by("rank", "worker__public_id")
 
 
 def unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return those who have no rank, as `row_of` reads them, who answered most first."""
-    rows = _values(run).filter(rank__isnull=True)
+    """Return the rows of workers without a rank, most answers first, for `row_of`."""
+    rows = _query_workers(run).filter(rank__isnull=True)
     return rows.order_by("-n_answers", "worker__public_id")
 
 
-def _values(run: Run) -> QuerySet[WorkerGrade, Any]:
+def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return the query of a run's workers for `COLUMNS`."""
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 
 
 def row_of(row: dict[str, Any]) -> WorkerRow:
-    """Return a worker of a query for `COLUMNS`."""
+    """Return a row of a query for `COLUMNS` as a worker."""
     return WorkerRow(
         worker=row["worker__public_id"],
         name=row["worker__external_id"],
@@ -161,20 +164,20 @@ def row_of(row: dict[str, Any]) -> WorkerRow:
         rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
-        facts=standing_of(row),
+        facts=build_standing(row),
     )
 
 
 def row_of_grade(grade: WorkerGrade) -> WorkerRow:
-    """Return a worker from a grade that was read with its worker."""
+    """Return a grade that was read with its worker as a row."""
     return row_of({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
 
 
 def lowest(ranked: int) -> Q:
-    """Return the condition on grades of those who stay in the lowest quarter of so many ranks."""
+    """Return the condition on grades whose whole rank interval is in the lowest quarter."""
     return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
 
 
 def lowest_said(row: WorkerRow, ranked: int) -> Message:
-    """Return why somebody is among the lowest."""
+    """Return the message on a worker whose whole rank interval is in the lowest quarter."""
     return Message("look.lowest", {"first": row.rank_low, "last": row.rank_high, "ranked": ranked})

@@ -1,1 +1,1 @@
-"""Pages of a grading's results."""
+"""Pages of the results of a grading."""

@@ -1,4 +1,4 @@
-"""The page of a run against another one of the same set."""
+"""The page that compares a run with another run of the same question set."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from annotations.web.query import parse_public_id
 from annotations.web.scope import get_visible_or_404
 from evaluation.charts.chart import Chart
 from evaluation.grading.alarms.report import alarm_counts
-from evaluation.grading.results.charts.against import against_chart
+from evaluation.grading.results.charts.against import build_against_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.against import AgainstReport, against_report, other_runs
-from evaluation.grading.results.views.remedies import decided
+from evaluation.grading.results.report.against import AgainstReport, against_report, read_other_runs
+from evaluation.grading.results.views.remedies import build_verdict_context
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.result_pages import Context, status_link, worker_link
@@ -22,61 +22,62 @@ from evaluation.result_pages import Context, status_link, worker_link
 
 @grading_page("evaluation/against.html")
 def against(request: HttpRequest, run: Run) -> Context:
-    """Show what changed since another run and why.
+    """Show the changes since another run, and their reasons.
 
-    `with` in the address names the other one; by default it is the newest.
+    `with` in the address names the other run; by default it is the newest one.
     """
-    runs = other_runs(run)
-    other = chosen(request, run)
+    runs = read_other_runs(run)
+    other = read_other_run(request, run)
     if other is None:
         done = next((entry.run for entry in runs if entry.is_done), None)
-        other = None if done is None else _found(request, run, done)
+        other = None if done is None else _get_other_or_404(request, run, done)
     report = against_report(run, other) if other and _is_done(other) else None
     movers = report.movers if report else []
-    may = rights(request.user, run.version.question_set).edit
-    here, *there = alarm_counts(run, *([other] if other and report else []))
+    may_edit = rights(request.user, run.version.question_set).edit
+    alarms_here, *alarms_there = alarm_counts(run, *([other] if other and report else []))
     return {
-        **decided(run, [mover.worker for mover in movers], may),
+        **build_verdict_context(run, [mover.worker for mover in movers], may_edit),
         "title": f"Runs of {run.version.question_set.name} compared",
         "runs": runs,
         "other": other,
         "other_link": status_link(other) if other else "",
         "report": report,
-        "alarms_here": here,
-        "alarms_there": there[0] if there else None,
+        "alarms_here": alarms_here,
+        "alarms_there": alarms_there[0] if alarms_there else None,
         "chart": picture(report, run) if report else None,
     }
 
 
-def chosen(request: HttpRequest, run: Run) -> Run | None:
-    """Return the run that the address names, None if it names none; 404 for one out of sight."""
-    wanted = parse_public_id(request.GET, "with", blank=True)
-    return None if wanted is None else _found(request, run, wanted)
+def read_other_run(request: HttpRequest, run: Run) -> Run | None:
+    """Return the run that the address names; None without a name, 404 if it is not visible."""
+    run_id = parse_public_id(request.GET, "with", blank=True)
+    return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
 def compared(request: HttpRequest, run: Run) -> AgainstReport:
-    """Return the report for a file; 404 where there are no two runs with results."""
-    other = chosen(request, run)
+    """Return the report for a file; 404 if one of the two runs has no results."""
+    other = read_other_run(request, run)
     if other is None or not _is_done(other):
         raise Http404("another run with results is needed")
     return against_report(run, other)
 
 
 def picture(report: AgainstReport, run: Run) -> Chart | None:
-    """Return the picture of the workers' grades."""
+    """Return the chart of the workers' grades; None if no worker has two grades."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
-    return against_chart(report, link)
+    return build_against_chart(report, link)
 
 
-def _found(request: HttpRequest, run: Run, wanted: UUID) -> Run:
-    """A run of the same set that the user may see, and not this one."""
+def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:
+    """Return another grading of the same set that the user may see; 404 for others."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
     of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
-    return get_visible_or_404(request, of_set, wanted)
+    return get_visible_or_404(request, of_set, run_id)
 
 
 def _is_done(run: Run) -> bool:
+    """Return whether a run has finished."""
     return run.state == Run.State.DONE

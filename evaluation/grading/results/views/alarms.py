@@ -1,4 +1,4 @@
-"""The alarms of a run, one alarm with its evidence, and what people make of it."""
+"""Pages of alarms: the list, one alarm with its evidence, and its review."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import rights
 from annotations.web.query import parse_number
 from annotations.web.scope import RefusedError
-from evaluation.grading.alarms.report import alarms_report, false_rings, outcomes_report
+from evaluation.grading.alarms.report import alarms_report, find_false_rings, outcomes_report
 from evaluation.grading.alarms.storage import (
     LONGEST_NOTE,
     REVIEW_PROBLEMS,
     ReviewError,
     State,
-    remedying,
-    review,
+    find_remedying_runs,
+    save_review,
 )
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.alarm_evidence import alarm_evidence
+from evaluation.grading.results.report.alarm_evidence import read_alarm_evidence
 from evaluation.grading.results.report.run import crowd_counts
 from evaluation.grading.results.report.signals import signals_of
-from evaluation.grading.results.views.remedies import decided, remedies_for, without_each
+from evaluation.grading.results.views.remedies import (
+    build_remedies,
+    build_verdict_context,
+    without_each,
+)
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
@@ -40,7 +44,7 @@ RUNS_OFFERED = 50
 
 
 class ReviewForm(forms.Form):
-    """What somebody makes of an alarm; `storage` of the alarms refuses what contradicts itself."""
+    """Form of the review of an alarm; `storage` refuses contradictions."""
 
     state = forms.ChoiceField(
         label="What did you make of it?",
@@ -65,10 +69,11 @@ class ReviewForm(forms.Form):
     )
 
     def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        """Offer the later runs that may have remedied the alarm."""
         super().__init__(*args, **kwargs)
-        runs = list(remedying(run)[:RUNS_OFFERED])
+        runs = list(find_remedying_runs(run)[:RUNS_OFFERED])
         choice: Any = self.fields["remedied_by"]
-        choice.queryset = remedying(run)
+        choice.queryset = find_remedying_runs(run)
         choice.choices = [("", "–")] + [
             (one.pk, f"of {one.created_at:%-d %b %Y, %H:%M}, version {one.version.number}")
             for one in runs
@@ -79,32 +84,32 @@ class ReviewForm(forms.Form):
 
 @grading_page("evaluation/alarms.html")
 def alarms(request: HttpRequest, run: Run) -> Context:
-    """Show what rang and what was looked at."""
+    """Show the alarms of a run, their outcomes and all checks."""
     report = alarms_report(run)
     return {
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": outcomes_report(run),
-        "rings": false_rings(crowd_counts(run)["workers"]),
+        "rings": find_false_rings(crowd_counts(run)["workers"]),
     }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
-    """Show one alarm; what is posted is what somebody makes of it."""
+    """Show one alarm; POST saves a review of it."""
     if request.method != "POST":
-        return _page(request, run=run, place=place)
+        return _show_page(request, run=run, place=place)
     shown = run_or_404(request, run)
     kind_or_404(shown, AqerSummary)
     if not rights(request.user, shown.version.question_set).edit:
         raise RefusedError("change")
-    found = Alarm.objects.filter(run=shown, place=place).select_related("run__version").first()
-    if found is None:
+    alarm_row = Alarm.objects.filter(run=shown, place=place).select_related("run__version").first()
+    if alarm_row is None:
         raise Http404("the run has no such alarm")
     form = ReviewForm(shown, request.POST)
     if form.is_valid():
         try:
-            review(found, request.user, **form.cleaned_data)
+            save_review(alarm_row, request.user, **form.cleaned_data)
         except ReviewError as error:
             field = error.field if error.field in form.fields else None
             form.add_error(field, ValidationError(str(error), error.code))
@@ -112,41 +117,43 @@ def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
             messages.success(request, "Kept. It stands beside the alarm from now on.")
             ids = {"run": run, "place": place}
             return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
-    response: Any = _page(_as_read(request), run=run, place=place, form=form)
+    response: Any = _show_page(_turn_into_get(request), run=run, place=place, form=form)
     response.status_code = 400
     return response
 
 
-def _as_read(request: HttpRequest) -> HttpRequest:
-    """Return the request as one that shows the page: what was posted is in the form."""
+def _turn_into_get(request: HttpRequest) -> HttpRequest:
+    """Return the request as a GET, so that the page is shown with the posted form."""
     request.method = "GET"
     return request
 
 
 @grading_page("evaluation/alarm.html")
-def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None) -> Context:
-    """Show whom an alarm names, the texts, what it means, what to do, and what people made of it.
+def _show_page(
+    request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None
+) -> Context:
+    """Show an alarm: workers it names, texts, meaning, advice and reviews.
 
     `after` (of workers) and `texts` (a page) come from the address.
     """
     page = parse_number(request.GET, "texts", 1, 99_999) or 1
     after = request.GET.get("after", "")
-    evidence = alarm_evidence(run, place, after, page)
+    evidence = read_alarm_evidence(run, place, after, page)
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
-    may = rights(request.user, run.version.question_set).edit
-    rings = false_rings(crowd_counts(run)["workers"])
-    above = reverse("admin:results-alarms", kwargs={"run": run.public_id})
+    may_edit = rights(request.user, run.version.question_set).edit
+    false_alarm_rates = find_false_rings(crowd_counts(run)["workers"])
+    alarms_address = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
-        **decided(run, [row.worker for row in evidence.workers.rows], may),
+        **build_verdict_context(run, [row.worker for row in evidence.workers.rows], may_edit),
         "title": evidence.alarm.title,
-        "breadcrumbs": [*way_here(run), ("Alarms", above)],
+        "breadcrumbs": [*way_here(run), ("Alarms", alarms_address)],
         "evidence": evidence,
         "alarm": evidence.alarm,
-        "rings_falsely": rings.of(evidence.alarm.case) if rings else "",
-        "remedies": remedies_for(run, evidence.alarm, may, evidence.n_copies),
+        "rings_falsely": false_alarm_rates.of(evidence.alarm.case) if false_alarm_rates else "",
+        "remedies": build_remedies(run, evidence.alarm, may_edit, evidence.n_copies),
         "signals": signals_of(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
-        "without": without_each(run, evidence.workers.rows, may),
-        "form": (form or ReviewForm(run)) if may else None,
+        "without": without_each(run, evidence.workers.rows, may_edit),
+        "form": (form or ReviewForm(run)) if may_edit else None,
     }

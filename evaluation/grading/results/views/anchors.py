@@ -1,4 +1,4 @@
-"""Settling which camp is right: answers that tell, experts who grade them, a run that uses it."""
+"""The page that settles which camp is right: suggested answers, experts' grades, a new run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.background.exclusions import leave_out_excluded
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.forms.options import refusal
 from evaluation.grading.alarms.report import alarms_report
-from evaluation.grading.remedies.report import RECOMMENDED, anchors_report, suggested_anchors
+from evaluation.grading.remedies.report import RECOMMENDED, build_anchors_report, suggested_anchors
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run
@@ -33,34 +33,34 @@ from evaluation.words.reasons import why_not_chosen
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show what an expert is to grade, how far that is, and what it chose.
+    """Show the answers that experts grade, their progress, and the ranking they chose.
 
-    What is posted says in `do`: suggest answers, ask an expert, or grade with what they said.
+    A POST says in `do` what to do: suggest answers, ask an expert, or grade with experts' grades.
     """
     if request.method != "POST":
-        return _page(request, run=run)
+        return _show_page(request, run=run)
     shown = run_or_404(request, run)
     kind_or_404(shown, AqerSummary)
     if not rights(request.user, shown.version.question_set).edit:
         raise RefusedError("change")
     name = request.POST.get("do", "")
-    do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(name)
+    do = {"suggest": _start_suggestion, "ask": _ask_expert, "grade": _start_grading}.get(name)
     if shown.state != Run.State.DONE or do is None:
-        return redirect(_address(shown))
+        return redirect(_build_address(shown))
     if name != "ask" and request.POST.get("left_out", "") != load_voters(shown).ids:
         request.method = "GET"
-        response: Any = _page(request, run=run, changed=True)
+        response: Any = _show_page(request, run=run, changed=True)
         response.status_code = 409
         return response
     return do(request, shown)
 
 
 @grading_page("evaluation/anchors.html")
-def _page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
-    """Show the steps; `changed` says that other people are left out than were shown before."""
-    me = get_user_id(request)
-    report = anchors_report(run, me)
-    may = rights(request.user, run.version.question_set)
+def _show_page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
+    """Show the steps; `changed` says that the excluded workers differ from those shown before."""
+    user_id = get_user_id(request)
+    report = build_anchors_report(run, user_id)
+    user_rights = rights(request.user, run.version.question_set)
     return {
         "title": "Settle which camp is right",
         "subtitle": f"{report.about.name}, version {report.about.version}",
@@ -71,14 +71,14 @@ def _page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
         "not_chosen": why_not_chosen(report.choice.reason if report.choice else None),
         "alarms": alarms_report(run),
         "recommended": RECOMMENDED,
-        "may": may.edit,
-        "sharing": may.manage,
-        "own": next((expert for expert in report.experts if expert.user == me), None),
+        "may": user_rights.edit,
+        "sharing": user_rights.manage,
+        "own": next((expert for expert in report.experts if expert.user == user_id), None),
     }
 
 
-def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run like this one that also names the answers to grade."""
+def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
+    """Start a run with the same options that also suggests answers to grade."""
     parameters = replace(
         parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
@@ -86,31 +86,35 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
         options = leave_out_excluded(parameters, run.version)
         started = lifecycle.queue(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
-        return _refused(request, run, error)
+        return _refuse(request, run, error)
     messages.success(
         request, "The run has started; its page “Settle which camp is right” names the answers."
     )
     return redirect("admin:run", started.public_id)
 
 
-def _ask(request: HttpRequest, run: Run) -> HttpResponse:
-    """Give the suggested answers to an expert of the set, or to oneself."""
-    asked = request.POST.get("expert", "")
-    me = get_user_id(request)
-    expert = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 12 else 0
+def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
+    """Ask an expert of the set, or oneself, to grade the suggested answers."""
+    expert_text = request.POST.get("expert", "")
+    user_id = get_user_id(request)
+    expert = (
+        int(expert_text)
+        if expert_text.isascii() and expert_text.isdigit() and len(expert_text) < 12
+        else 0
+    )
     is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
-    if expert != me and not is_expert:
+    if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert with whom the set is shared.")
-        return redirect(_address(run))
+        return redirect(_build_address(run))
     judging.ask(run, suggested_anchors(run), expert)
-    if expert == me:
+    if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
-    return redirect(_address(run))
+    return redirect(_build_address(run))
 
 
-def _grade(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run in which the experts' grades choose among the rankings."""
+def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
+    """Start a run in which the experts' grades choose among the candidate rankings."""
     parameters = replace(
         parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
@@ -118,14 +122,16 @@ def _grade(request: HttpRequest, run: Run) -> HttpResponse:
         options = leave_out_excluded(parameters, run.version)
         started = lifecycle.queue(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
-        return _refused(request, run, error)
+        return _refuse(request, run, error)
     return redirect("admin:run", started.public_id)
 
 
-def _refused(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
+def _refuse(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
+    """Show the reason of a refused option, and return to the page."""
     messages.error(request, refusal(AqerParameters, error))
-    return redirect(_address(run))
+    return redirect(_build_address(run))
 
 
-def _address(run: Run) -> str:
+def _build_address(run: Run) -> str:
+    """Return the address of the page."""
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

@@ -1,4 +1,4 @@
-"""The page of a run's language models against each other."""
+"""The page that compares a run's language models pair by pair."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.http import Http404, HttpRequest, QueryDict
 
 from annotations.web.query import parse_public_id
 from evaluation.charts.chart import Chart
-from evaluation.grading.results.charts.comparisons import comparisons_chart, pair_chart
+from evaluation.grading.results.charts.comparisons import build_comparisons_chart, build_pair_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.comparisons import (
     ComparisonsReport,
     PairReport,
+    build_pair_report,
     comparisons_report,
-    pair_report,
 )
 from evaluation.models import Run
 from evaluation.reports.values import CORRECTED_BY
@@ -23,25 +23,25 @@ from evaluation.result_pages import Context, asked_correction, question_link
 
 @grading_page("evaluation/comparisons.html")
 def comparisons(request: HttpRequest, run: Run) -> Context:
-    """Show every pair of models, and where two chosen ones differ.
+    """Show every pair of models, and the questions on which a chosen pair differs.
 
     `model`, `first`, `second` and `correction` come from the address.
     """
     asked = request.GET
-    report = found(run, asked)
-    pair = chosen_pair(run, asked, report)
+    report = read_report(run, asked)
+    pair = read_pair(run, asked, report)
     return {
         "title": f"Models compared on {run.version.question_set.name}",
         "report": report,
         "corrections": CORRECTED_BY,
-        "chart": comparisons_chart(report) if report.pairs else None,
+        "chart": build_comparisons_chart(report) if report.pairs else None,
         "pair": pair,
-        "pair_chart": pair_picture(run, pair),
+        "pair_chart": draw_pair(run, pair),
     }
 
 
-def found(run: Run, asked: QueryDict) -> ComparisonsReport:
-    """Return the pairs with the model that the address names, or all; 404 for an unknown one."""
+def read_report(run: Run, asked: QueryDict) -> ComparisonsReport:
+    """Return all pairs, or those with the model that the address names; 404 if it is unknown."""
     report = comparisons_report(
         run, parse_public_id(asked, "model", blank=True), asked_correction(asked)
     )
@@ -50,8 +50,8 @@ def found(run: Run, asked: QueryDict) -> ComparisonsReport:
     return report
 
 
-def chosen_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the two models the address names, else the first pair; 404 for unknown ones."""
+def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
+    """Return the pair that the address names, else the first pair; 404 for unknown models."""
     first, second = (
         parse_public_id(asked, "first", blank=True),
         parse_public_id(asked, "second", blank=True),
@@ -64,37 +64,37 @@ def chosen_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairRe
         raise Http404("two models are needed")
     if first == second:
         return None
-    pair = pair_report(run, first, second)
+    pair = build_pair_report(run, first, second)
     if pair is None:
         raise Http404("the run did not compare these models")
     return pair
 
 
 def two_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
-    """Return the pair the address names, else the first one; 404 without any."""
-    pair = chosen_pair(run, asked, found(run, asked))
+    """Return the ids of the pair that the address names, else of the first; 404 without pairs."""
+    pair = read_pair(run, asked, read_report(run, asked))
     if pair is None:
         raise Http404("two models are needed")
     return pair.pair.first, pair.pair.second
 
 
 def comparison_picture(run: Run, asked: QueryDict) -> Chart | None:
-    """Return the picture of the pairs; None without any."""
-    report = found(run, asked)
-    return comparisons_chart(report) if report.pairs else None
+    """Return the chart of all pairs; None without pairs."""
+    report = read_report(run, asked)
+    return build_comparisons_chart(report) if report.pairs else None
 
 
 def differences_picture(run: Run, asked: QueryDict) -> Chart | None:
-    """Return the picture of two models' questions; None without a pair."""
-    return pair_picture(run, chosen_pair(run, asked, found(run, asked)))
+    """Return the chart of the questions on which two models differ; None without a pair."""
+    return draw_pair(run, read_pair(run, asked, read_report(run, asked)))
 
 
-def pair_picture(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the picture of a pair; None where the two never differ."""
+def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
+    """Return the chart of a pair's questions; None if the two never differ."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 
     def link(question: UUID) -> str:
         return question_link(run, question)
 
-    return pair_chart(pair, link)
+    return build_pair_chart(pair, link)

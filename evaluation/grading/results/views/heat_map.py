@@ -1,4 +1,4 @@
-"""The page of workers by questions."""
+"""The page of the heat map: workers by questions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from evaluation.charts.labels import told_apart
 from evaluation.charts.scales import three_digits
 from evaluation.grading.results.charts.heat_map import (
     Shades,
-    block_chart,
-    overview_chart,
-    overview_shades,
-    shades,
+    build_block_chart,
+    build_overview_chart,
+    build_overview_shades,
+    build_shades,
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.heat_map import (
@@ -25,8 +25,8 @@ from evaluation.grading.results.report.heat_map import (
     ROWS,
     HeatBlock,
     HeatOverview,
-    heat_block,
-    heat_overview,
+    read_heat_block,
+    read_heat_overview,
 )
 from evaluation.models import Run
 from evaluation.result_pages import Context, worker_link
@@ -39,7 +39,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a table: its look, its number in short, and what it says when pointed at."""
+    """A cell of a table: its CSS class, its number in short, and its tooltip."""
 
     look: str
     number: str
@@ -48,27 +48,31 @@ class Field:
 
 @grading_page("evaluation/heat_map.html")
 def heat_map(request: HttpRequest, run: Run) -> Context:
-    """Show an overview of everybody on everything, and a block of it answer by answer.
+    """Show the overview of all workers and questions, and a block of it answer by answer.
 
-    `workers` and `questions` of the address name the block. Both are tables, of which there is one
-    for all widths, so that the page stays small where pictures for two widths would not.
+    `workers` and `questions` of the address name the block. Both are tables, one for all widths:
+    two pictures for two widths would make the page large.
     """
     block = asked_block(run, request.GET)
     # Where a block holds all, it is its own overview.
-    overview = heat_overview(run)
-    colours = _colours(block, overview)
-    there = bool(block.workers and block.questions)
+    overview = read_heat_overview(run)
+    colours = _build_colours(block, overview)
+    is_not_empty = bool(block.workers and block.questions)
     return {
         "title": f"Workers by questions of {run.version.question_set.name}",
         "shown": block,
-        "overview": None if block.is_whole or overview is None else _overview(overview, block),
-        "chart": block_chart(block, overview.quantiles if overview else ()) if there else None,
+        "overview": None
+        if block.is_whole or overview is None
+        else _build_overview(overview, block),
+        "chart": build_block_chart(block, overview.quantiles if overview else ())
+        if is_not_empty
+        else None,
         "legend": colours.legend,
         "rows": list(
             zip(
                 block.workers,
                 told_apart([worker.name for worker in block.workers], LETTERS),
-                _fields(block, colours),
+                _build_fields(block, colours),
                 strict=True,
             )
         ),
@@ -79,50 +83,51 @@ def heat_map(request: HttpRequest, run: Run) -> Context:
                 strict=True,
             )
         ),
-        "worker_blocks": _blocks(block.n_workers, ROWS),
-        "question_blocks": _blocks(block.n_questions, COLUMNS),
-        "previous_workers": _before(block.first_worker, ROWS),
-        "next_workers": _after(block.first_worker, ROWS, block.n_workers),
-        "previous_questions": _before(block.first_question, COLUMNS),
-        "next_questions": _after(block.first_question, COLUMNS, block.n_questions),
+        "worker_blocks": _list_blocks(block.n_workers, ROWS),
+        "question_blocks": _list_blocks(block.n_questions, COLUMNS),
+        "previous_workers": _find_previous(block.first_worker, ROWS),
+        "next_workers": _find_next(block.first_worker, ROWS, block.n_workers),
+        "previous_questions": _find_previous(block.first_question, COLUMNS),
+        "next_questions": _find_next(block.first_question, COLUMNS, block.n_questions),
     }
 
 
 def asked_block(run: Run, asked: QueryDict) -> HeatBlock:
-    """Return the block that an address names; 404 for one that is not there."""
+    """Return the block that the address names; 404 if it does not exist."""
     worker, question = (
         parse_number(asked, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
     )
-    block = heat_block(run, worker, question)
+    block = read_heat_block(run, worker, question)
     if (block.first_worker and not block.workers) or (block.first_question and not block.questions):
         raise Http404("there is no such block")
     return block
 
 
 def block_picture(run: Run, block: HeatBlock) -> Chart:
-    """Return the picture of a block."""
+    """Return the chart of a block."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
-    overview = heat_overview(run)
-    return block_chart(block, overview.quantiles if overview else (), link)
+    overview = read_heat_overview(run)
+    return build_block_chart(block, overview.quantiles if overview else (), link)
 
 
 def overview_picture(run: Run) -> Chart | None:
-    """Return the picture of the overview; None where the run recorded none."""
-    overview = heat_overview(run)
-    return overview_chart(overview) if overview is not None and overview.means else None
+    """Return the chart of the overview; None where the run recorded none."""
+    overview = read_heat_overview(run)
+    return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
-def _colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
+def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
+    """Return the colour scale of a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    return shades(scores, overview.quantiles if overview else ())
+    return build_shades(scores, overview.quantiles if overview else ())
 
 
-def _fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
-    """Return the fields of a block, a list for each worker."""
-    found = []
+def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
+    """Return the cells of a block, a list for each worker."""
+    rows = []
     for row in block.cells:
         fields = []
         for cell in row:
@@ -131,29 +136,32 @@ def _fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
             elif cell.score is None:
                 fields.append(Field("heat-none", "1", f"nobody else answered\n{cell.text}"))
             else:
-                fields.append(Field(colours(cell.score), _short(cell.score), cell.text))
-        found.append(fields)
-    return found
+                fields.append(Field(colours(cell.score), _format_short(cell.score), cell.text))
+        rows.append(fields)
+    return rows
 
 
-def _overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
-    """Return the groups as fields, and at which block each begins."""
+def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
+    """Return the groups' cells, and the first worker and question of each group's block."""
     if not overview.means:
         return None
-    colours = overview_shades(overview)
-    workers = _starts(overview.workers_to, ROWS)
-    questions = _starts(overview.questions_to, COLUMNS)
+    colours = build_overview_shades(overview)
+    workers = _find_starts(overview.workers_to, ROWS)
+    questions = _find_starts(overview.questions_to, COLUMNS)
     rows = []
     for row, (means, counts) in enumerate(zip(overview.means, overview.counts, strict=True)):
         fields = []
         for column, (mean, count) in enumerate(zip(means, counts, strict=True)):
             look = "heat-none" if mean is None else colours(mean)
-            here = (workers[row], questions[column]) == (block.first_worker, block.first_question)
-            mark = f"{look} heat-at" if here else look
+            is_shown = (workers[row], questions[column]) == (
+                block.first_worker,
+                block.first_question,
+            )
+            mark = f"{look} heat-at" if is_shown else look
             fields.append(Field(mark, "", f"{three_digits(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
-        "chart": overview_chart(overview),
+        "chart": build_overview_chart(overview),
         "rows": rows,
         "legend": colours.legend,
         "workers": " ".join(map(str, workers)),
@@ -161,25 +169,27 @@ def _overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
     }
 
 
-def _starts(ends: Sequence[int], step: int) -> list[int]:
+def _find_starts(ends: Sequence[int], step: int) -> list[int]:
     """Return where the block of each group's first member begins."""
     return [begin // step * step for begin in [0, *ends[:-1]]]
 
 
-def _blocks(total: int, step: int) -> list[tuple[int, int, int]]:
-    """Return each block as its first place (from 0), and first and last in words (from 1)."""
+def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
+    """Return each block as (offset from 0, first from 1, last from 1)."""
     return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
 
 
-def _short(score: float) -> str:
-    """Return two digits, without the nought in front of them."""
+def _format_short(score: float) -> str:
+    """Return a score with two decimals, without the leading zero."""
     shown = f"{score:.2f}"
     return shown.replace("0.", ".", 1) if abs(score) < 1 and not shown.endswith("1.00") else shown
 
 
-def _before(first: int, step: int) -> int | None:
+def _find_previous(first: int, step: int) -> int | None:
+    """Return the offset of the block before; None for the first block."""
     return max(0, first - step) if first else None
 
 
-def _after(first: int, step: int, total: int) -> int | None:
+def _find_next(first: int, step: int, total: int) -> int | None:
+    """Return the offset of the next block; None for the last block."""
     return first + step if first + step < total else None

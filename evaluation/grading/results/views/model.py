@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.model import model_report
+from evaluation.grading.results.report.model import build_model_report
 from evaluation.models import Run
 from evaluation.result_pages import Context
 
@@ -16,9 +16,9 @@ from evaluation.result_pages import Context
 def model(request: HttpRequest, run: Run, model: UUID) -> Context:
     """Show a model's scores, its facts beside the crowd's, and its answers.
 
-    `after` comes from the address.
+    `after` (a page of answers) comes from the address.
     """
-    report = model_report(run, model, request.GET.get("after", ""))
+    report = build_model_report(run, model, request.GET.get("after", ""))
     if report is None:
         raise Http404("the run has no such model")
     return {"title": report.model.name, "report": report}

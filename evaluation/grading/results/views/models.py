@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from evaluation.grading.alarms.report import alarms_report
 from evaluation.grading.facts.report import run_facts
-from evaluation.grading.results.charts.placement import crowd_table, placement_chart
+from evaluation.grading.results.charts.placement import build_crowd_table, placement_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.models import models_report
 from evaluation.models import Run
@@ -15,7 +15,7 @@ from evaluation.result_pages import Context
 
 @grading_page("evaluation/models.html")
 def models(request: HttpRequest, run: Run) -> Context:
-    """Show the leaderboard, and the models among people; `after` comes from the address."""
+    """Show the models by score, and the models among people; `after` comes from the address."""
     after = request.GET.get("after", "")
     report = models_report(run, after)
     return {
@@ -24,5 +24,5 @@ def models(request: HttpRequest, run: Run) -> Context:
         "alarms": alarms_report(run),
         "chart": placement_chart(report) if report.models.rows else None,
         "has_facts": run_facts(run) is not None,
-        "crowd": crowd_table(report.crowd),
+        "crowd": build_crowd_table(report.crowd),
     }

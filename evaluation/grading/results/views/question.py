@@ -12,21 +12,21 @@ from django.http import Http404, HttpRequest
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice
 from evaluation.charts.chart import Chart
-from evaluation.grading.alarms.report import alarms_and_marks
-from evaluation.grading.results.charts.answer_map import captions, map_chart
-from evaluation.grading.results.charts.answers import MOST, answers_chart
+from evaluation.grading.alarms.report import read_alarms_and_marks
+from evaluation.grading.results.charts.answer_map import build_map_chart, captions
+from evaluation.grading.results.charts.answers import MOST, build_answers_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.answer_map import AnswerMap, Axes, answer_map
 from evaluation.grading.results.report.question import (
     QuestionInRun,
     QuestionReport,
-    answer_page,
-    answers_in,
-    beginning_of,
-    question_in_run,
+    build_answers_of_page,
+    build_first_page,
     question_report,
+    read_answer_page,
+    read_question,
 )
-from evaluation.grading.results.views.remedies import decided
+from evaluation.grading.results.views.remedies import build_verdict_context
 from evaluation.models import Run
 from evaluation.result_pages import Context, worker_link
 
@@ -35,24 +35,24 @@ from evaluation.result_pages import Context, worker_link
 def question(request: HttpRequest, run: Run, question: UUID) -> Context:
     """Show a question, its answers nearest to the consensus first, and the models' answers.
 
-    `after` and `axes` come from the address.
+    `after` (a page of answers) and `axes` (of the map) come from the address.
     """
     after = request.GET.get("after", "")
     axes = asked_axes(request)
-    source, best = question_in_run(run, question), answer_page(run, question, size=MOST)
-    page = answer_page(run, question, after) if after else beginning_of(best)
+    source, best = read_question(run, question), read_answer_page(run, question, size=MOST)
+    page = read_answer_page(run, question, after) if after else build_first_page(best)
     report = found(run, question, after, source, page)
     places = answer_map(run, question, axes, source, best)
     workers = [answer.worker for answer in report.answers.rows]
-    alarms, marks = alarms_and_marks(run, report.question, workers)
+    alarms, marks = read_alarms_and_marks(run, report.question, workers)
     return {
         "title": f"Question {report.name}",
         "report": report,
         "alarms": alarms,
-        **decided(run, workers, False),
+        **build_verdict_context(run, workers, False),
         "marks": marks,
         "chart": answers(run, question, report, best),
-        "map": MapCard.of(run, places) if places else None,
+        "map": MapCard.from_report(run, places) if places else None,
         "axes": axes,
     }
 
@@ -64,7 +64,7 @@ def found(
     source: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
-    """Return a question's report; 404 without such a question."""
+    """Return a question's report; 404 for an unknown question."""
     report = question_report(run, question, after, found=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
@@ -74,22 +74,22 @@ def found(
 def answers(
     run: Run, question: UUID, report: QuestionReport, best: Page[dict[str, Any]] | None = None
 ) -> Chart | None:
-    """Return the picture of the answers; None where nobody answered.
+    """Return the chart of the answers; None where no worker answered.
 
-    It always shows the best ones, so it reads them if `report` is another page and `best`, the
-    `answer_page` with so many, is not given.
+    It always shows the best answers, so it reads them if `report` has another page and `best`, the
+    first `answer_page`, is None.
     """
     rows = report.answers.rows
     if report.answers.after or report.answers.next:
-        rows = answers_in(best or answer_page(run, question, size=MOST))
+        rows = build_answers_of_page(best or read_answer_page(run, question, size=MOST))
     if not rows:
         return None
-    return answers_chart(rows, report.models, report.n_answers)
+    return build_answers_chart(rows, report.models, report.n_answers)
 
 
 @dataclass(frozen=True)
 class MapCard:
-    """The map of a question with its slider.
+    """The map of a question with its slider over the iterations.
 
     Attributes
     ----------
@@ -104,24 +104,24 @@ class MapCard:
     last: int
 
     @classmethod
-    def of(cls, run: Run, report: AnswerMap) -> Self:
-        """Draw a map as it is at the end."""
+    def from_report(cls, run: Run, report: AnswerMap) -> Self:
+        """Return the card with the map at its last iteration."""
         words = captions(report)
         return cls(report, map_of(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
     def steps(self) -> list[tuple[int, float, float, float]]:
-        """Iteration, place of the consensus, and how far it moved."""
+        """Iteration, x and y of the consensus, and how far it moved, one for each step."""
         places = zip(self.report.iterations, self.report.path, self.report.moved, strict=True)
         return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
 
 
 def asked_axes(request: HttpRequest) -> Axes:
-    """Return which axes `axes` in the address names; 404 for others."""
+    """Return the axes that the address names, by default those of the run; 404 for others."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
 def map_of(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
-    """Return the picture of a map at one of its iterations (the last one)."""
-    return map_chart(report, at, lambda worker: worker_link(run, worker))
+    """Return the chart of a map at one of its iterations, by default the last."""
+    return build_map_chart(report, at, lambda worker: worker_link(run, worker))

@@ -1,4 +1,4 @@
-"""From an alarm to what can be done: a way to the grading form with an option set beforehand."""
+"""Links from an alarm to the grading form with a remedy filled in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.grading.alarms.messages import OF_QUESTIONS
 from evaluation.grading.alarms.report import AlarmEntry
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
 from evaluation.grading.results.report.run import crowd_counts
-from evaluation.grading.results.report.what_if import WhatIf, what_if
+from evaluation.grading.results.report.what_if import WhatIf, build_what_if
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.models import Alarm, Run
 from evaluation.reports.verdicts import load_current_verdicts
@@ -33,94 +33,102 @@ CAP = 2.0
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something to try: it starts nothing by itself."""
+    """A remedy to try: a label, and the address of the form; it starts nothing by itself."""
 
     label: str
     link: str
 
 
-def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
-    """Return what can be tried.
+def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
+    """Return the remedies that an alarm suggests.
 
-    `may_start`: whether the one who asks may start runs. `n_copies`: groups that ring for copies
-    that nothing has answered.
+    `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
     """
-    found = []
+    remedies = []
     if alarm.case in ("two_camps", "clique"):
         link = reverse("admin:results-anchors", kwargs={"run": run.public_id})
-        found.append(Remedy("Settle which camp is right", link))
+        remedies.append(Remedy("Settle which camp is right", link))
     if not may_start:
-        return found
+        return remedies
     # One more than fit is enough to see that they do not.
-    named = _named(run, alarm) if alarm.case in LEFT_OUT else []
+    named = _read_named_workers(run, alarm) if alarm.case in LEFT_OUT else []
     # Groups that become one voter are found by the copy statistic, which needs more questions.
     if alarm.case == "copies" and alarm.message.code != "copies.identical":
-        found.append(_form(run, "Grade again with the group as one voter", **_as_one(run, named)))
+        remedies.append(
+            _build_remedy(
+                run, "Grade again with the group as one voter", **_build_collapse_fields(run, named)
+            )
+        )
         if n_copies > 1:
             # One run in place of one for each group.
             every = {"collapse_copies": "on"}
             if run.parameters.get("collapse_workers"):
                 every["collapse_workers"] = ""  # the form would begin with those of this run
-            found.append(_form(run, "Grade again with every group as one voter", **every))
+            remedies.append(
+                _build_remedy(run, "Grade again with every group as one voter", **every)
+            )
     if alarm.case == OF_QUESTIONS:
-        found.append(_form(run, "Grade again with several right answers", camps="on"))
+        remedies.append(_build_remedy(run, "Grade again with several right answers", camps="on"))
     if alarm.case in ("leverage", "concentrated_weight"):
         n = max(1, crowd_counts(run)["workers"])
         cap = f"{min(1.0, CAP / n):.3g}"
-        found.append(_form(run, "Grade again with a cap on each vote", weight_cap=cap))
+        remedies.append(_build_remedy(run, "Grade again with a cap on each vote", weight_cap=cap))
     if alarm.case == "grader_disagreement":
-        found.append(_form(run, "Grade again by words", embedder="tfidf-word"))
+        remedies.append(_build_remedy(run, "Grade again by words", embedder="tfidf-word"))
     if alarm.case == "no_convergence":
-        found.append(_form(run, "Grade again with more iterations", max_iterations="10000"))
+        remedies.append(
+            _build_remedy(run, "Grade again with more iterations", max_iterations="10000")
+        )
     if alarm.case in LEFT_OUT and len(named) <= MOST_EXCLUDED:
-        out = _excluding(run, named)
-        found.append(_form(run, "See how it is without their votes", **out))
-    return found
+        excluding_fields = _build_exclude_field(run, named)
+        remedies.append(_build_remedy(run, "See how it is without their votes", **excluding_fields))
+    return remedies
 
 
 def without_each(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
-    """Return for each worker the way to a grading without this one; empty for who only reads."""
+    """Return for each worker the address of a grading without it; {} for a read-only user."""
     if not may_start:
         return {}
     return {row.worker: without_one(run, row.worker, row.name) for row in workers}
 
 
 def without_one(run: Run, worker: UUID, name: str) -> str:
-    """Return the way to a grading without a worker."""
-    return _form(run, "", **_excluding(run, [(worker, name)])).link
+    """Return the address of the form of a grading without a worker."""
+    return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
 def link_to_add_models(run: Run) -> str:
-    """Return the way to a grading of the same version and settings, which scores new models."""
-    return _form(run, "").link
+    """Return the address of the form of the same grading, which scores new models."""
+    return _build_remedy(run, "").link
 
 
 def asked_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
-    """Return how the run would be without the worker whom `without` names; None without a name."""
+    """Return the result without the worker that the address names; None without a name."""
     if not request.GET.get("without"):
         return None
-    wanted = parse_public_id(request.GET, "without")
-    found = what_if(run, wanted) if wanted else None
-    if found is None:
+    worker_id = parse_public_id(request.GET, "without")
+    what_if_report = build_what_if(run, worker_id) if worker_id else None
+    if what_if_report is None:
         raise Http404("the run has no such worker")
-    return found
+    return what_if_report
 
 
-def decided(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
-    """Return what `cards/verdict.html` needs for these workers: verdicts, and who may decide."""
+def build_verdict_context(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
+    """Return the context of `cards/verdict.html`: the workers' verdicts, and who may decide."""
     return {"verdicts": load_current_verdicts(run, list(workers)), "may_decide": may_decide}
 
 
-def _named(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
+def _read_named_workers(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
+    """Return public id and external id of the workers that an alarm names, at most 41."""
     named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
     rows = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
     return list(rows[: MOST_EXCLUDED + 1])
 
 
-def _as_one(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the fields that let this group, and those before it, vote as one, and no other."""
+def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
+    """Return the form fields that collapse this group and the groups of the run, and no other."""
     # One name stands for a group that is too large for an address.
-    own = _own_ids(workers if len(workers) <= MOST_EXCLUDED else workers[:1])
+    own = _choose_ids(workers if len(workers) <= MOST_EXCLUDED else workers[:1])
     before = run.parameters.get("collapse_workers", ())
     return {
         "collapse_copies": "on",
@@ -128,22 +136,22 @@ def _as_one(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
     }
 
 
-def _own_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
-    """Return how a field of ids calls these workers.
+def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
+    """Return the workers' ids for a field of ids.
 
-    People know workers by their own ids; one that the field would take for several is called by
-    the id that the platform gave it.
+    That is the external id, or the public id where the field would split the external one.
     """
     return [name if ONE_ID.fullmatch(name) else str(worker) for worker, name in workers]
 
 
-def _excluding(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the field that leaves out these workers and whom the run has left out already."""
+def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
+    """Return the form field that excludes these workers and those that the run excluded."""
     before = run.parameters.get("exclude_workers", ())
-    return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_own_ids(workers)]))}
+    return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
-def _form(run: Run, label: str, **preset: str) -> Remedy:
+def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
+    """Return a remedy that opens the grading form with preset fields."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     asked = {"version": run.version.number, "like": run.public_id, **preset}
     return Remedy(label, f"{form}?{urlencode(asked)}")

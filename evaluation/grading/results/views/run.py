@@ -1,4 +1,4 @@
-"""The page of a run: workers, questions, and how the numbers were made."""
+"""The page of a run: workers, questions, and the method."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from annotations.models import rights
 from annotations.web.query import parse_choice
 from evaluation.charts.chart import Chart
 from evaluation.charts.scales import three_digits
-from evaluation.grading.alarms.report import alarms_report, marks_of
+from evaluation.grading.alarms.report import alarms_report, read_marks
 from evaluation.grading.facts.report import run_facts
 from evaluation.grading.remedies.report import remedies_report
 from evaluation.grading.results.charts.convergence import convergence_chart
 from evaluation.grading.results.charts.grades import MOST as MOST_WORKERS
-from evaluation.grading.results.charts.grades import grades_chart, ranks_chart
+from evaluation.grading.results.charts.grades import build_grades_chart, build_ranks_chart
 from evaluation.grading.results.charts.questions import MOST as MOST_QUESTIONS
-from evaluation.grading.results.charts.questions import questions_chart
+from evaluation.grading.results.charts.questions import build_questions_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.changes import answers_are_the_same
-from evaluation.grading.results.report.questions import ORDERS, question_rows
+from evaluation.grading.results.report.questions import ORDERS, read_question_rows
 from evaluation.grading.results.report.run import run_report
-from evaluation.grading.results.report.workers import first_rows, worker_rows
-from evaluation.grading.results.views.remedies import decided, link_to_add_models
+from evaluation.grading.results.report.workers import build_first_page, worker_rows
+from evaluation.grading.results.views.remedies import build_verdict_context, link_to_add_models
 from evaluation.grading.summary import summary_of
 from evaluation.models import Run
 from evaluation.result_pages import Context, question_link, worker_link
@@ -50,29 +50,29 @@ def results(request: HttpRequest, run: Run) -> Context:
     by: Any = parse_choice(asked, "by", ORDERS, "position")
     first = worker_rows(run, size=WORKERS_DRAWN)
     best = first.rows if report.n_graded else []
-    link = _of_worker(run)
+    link = _build_worker_link(run)
     after = asked.get("workers", "")
-    workers = worker_rows(run, after, search) if after or search else first_rows(first)
-    may = rights(request.user, run.version.question_set).edit
+    workers = worker_rows(run, after, search) if after or search else build_first_page(first)
+    may_edit = rights(request.user, run.version.question_set).edit
     return {
-        **decided(run, [row.worker for row in workers.rows], may),
+        **build_verdict_context(run, [row.worker for row in workers.rows], may_edit),
         "title": f"People and questions of {report.about.name}",
         "report": report,
-        "add_models": link_to_add_models(run) if may else "",
+        "add_models": link_to_add_models(run) if may_edit else "",
         "alarms": alarms_report(run),
         "remedies": remedies_report(run),
         "search": search,
         "workers": workers,
-        "marks": marks_of(run, [row.worker for row in workers.rows]),
+        "marks": read_marks(run, [row.worker for row in workers.rows]),
         "by": by,
-        "questions": question_rows(run, asked.get("questions", ""), by),
+        "questions": read_question_rows(run, asked.get("questions", ""), by),
         "trace": [
             (at, three_digits(change))
             for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
         ],
         "charts": {
-            "grades": grades_chart(best, report.n_graded, link) if best else None,
-            "ranks": ranks_chart(best, report.n_graded, link),
+            "grades": build_grades_chart(best, report.n_graded, link) if best else None,
+            "ranks": build_ranks_chart(best, report.n_graded, link),
             "questions": disagreement(run, report.counts.get("questions", 0)),
             "convergence": convergence_chart(report.trace) if report.trace else None,
         },
@@ -85,7 +85,7 @@ def results(request: HttpRequest, run: Run) -> Context:
 def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
     """Show the questions that people disagree about, the most disagreement first."""
     n_questions = summary_of(run).shown_counts().get("questions", 0)
-    rows = question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
+    rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
     return {
         "title": f"What do people disagree about? {run.version.question_set.name}",
         "chart": disagreement(run, n_questions) if rows else None,
@@ -95,16 +95,22 @@ def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
 
 
 def grades(run: Run, n_workers: int) -> Chart:
-    """Return the picture of the best workers' grades."""
-    return grades_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+    """Return the chart of the best workers' grades."""
+    return build_grades_chart(
+        worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
+    )
 
 
 def ranks(run: Run, n_workers: int) -> Chart | None:
-    """Return the picture of the best workers' ranks; None where they have no intervals."""
-    return ranks_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+    """Return the chart of the best workers' ranks; None where they have no intervals."""
+    return build_ranks_chart(
+        worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
+    )
 
 
-def _of_worker(run: Run) -> Callable[[UUID], str]:
+def _build_worker_link(run: Run) -> Callable[[UUID], str]:
+    """Return the function that gives a worker's address in a run."""
+
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
@@ -112,10 +118,10 @@ def _of_worker(run: Run) -> Callable[[UUID], str]:
 
 
 def disagreement(run: Run, n_questions: int) -> Chart | None:
-    """Return the picture of the questions with the most disagreement; None without any."""
+    """Return the chart of the most dispersed questions; None without questions."""
 
     def link(question: UUID) -> str:
         return question_link(run, question)
 
-    rows = question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
-    return questions_chart(rows, n_questions, link) if n_questions else None
+    rows = read_question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
+    return build_questions_chart(rows, n_questions, link) if n_questions else None

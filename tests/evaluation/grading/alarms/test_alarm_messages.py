@@ -17,10 +17,10 @@ from evaluation.grading.alarms.run.detection import (
     GradedAnswers,
     SideBySide,
     alarms_of,
-    crowd_for_alarms,
+    choose_crowd,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.run.fitting import grade
+from evaluation.grading.run.fitting import grade_vectors
 from evaluation.methods.simulation import correlated_weak, honest, simulate
 from evaluation.words.message import Message
 
@@ -37,7 +37,7 @@ def texts(words=8):
 
 
 def looked(parameters=PLAIN, said=None, rows=None, progress=None, models=None, names=None):
-    aqer = grade(parameters, CROWD.vectors, WHO, ASKED).aqer
+    aqer = grade_vectors(parameters, CROWD.vectors, WHO, ASKED).aqer
     answers = GradedAnswers(said or texts(), WHO, ASKED, CROWD.vectors, models, rows)
     return alarms_of(parameters, aqer, answers, progress, names)
 
@@ -205,7 +205,7 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
         ("unstable_ranking", 0.9, 0.8, False, None),
         ("agreement_of_starts", 0.35, 0.45, True, None),
     ]  # fmt: skip
-    assert looked().checks_as_dicts()[3] == {
+    assert looked().convert_checks()[3] == {
         "check": "leverage", "statistic": 0.1, "threshold": 0.5, "rings": True, "reason": None,
         "result": "problem", "needed": None,
     }  # fmt: skip
@@ -239,8 +239,8 @@ def answers(**changes):
 
 
 def test_without_remedies_it_is_the_crowd_of_the_run():
-    graded, given = grade(PLAIN, CROWD.vectors, WHO, ASKED), answers()
-    aqer, found = crowd_for_alarms(PLAIN, graded, given)
+    graded, given = grade_vectors(PLAIN, CROWD.vectors, WHO, ASKED), answers()
+    aqer, found = choose_crowd(PLAIN, graded, given)
     assert aqer is graded.aqer
     assert found is given
 
@@ -248,13 +248,13 @@ def test_without_remedies_it_is_the_crowd_of_the_run():
 def test_with_remedies_it_is_the_plain_crowd_of_the_texts_as_written():
     capped = replace(PLAIN, weight_cap=0.2)
     outside = OutsideInformation(texts=texts())
-    graded, given = grade(capped, CROWD.vectors, WHO, ASKED, outside=outside), answers()
-    assert crowd_for_alarms(capped, graded, given, outside) == (graded.plain, given)
+    graded, given = grade_vectors(capped, CROWD.vectors, WHO, ASKED, outside=outside), answers()
+    assert choose_crowd(capped, graded, given, outside) == (graded.plain, given)
     written = CROWD.vectors[::-1].copy()
     models = spoken()
     outside = OutsideInformation(texts=texts(), plain_vectors=written)
-    graded = grade(capped, CROWD.vectors, WHO, ASKED, outside=outside)
-    aqer, found = crowd_for_alarms(capped, graded, answers(models=models), outside)
+    graded = grade_vectors(capped, CROWD.vectors, WHO, ASKED, outside=outside)
+    aqer, found = choose_crowd(capped, graded, answers(models=models), outside)
     assert aqer is graded.plain
     # Vectors of models are of another space than those of the texts as written.
     assert found.vectors is written
@@ -267,10 +267,10 @@ def test_excluded_workers_are_no_part_of_it_and_the_others_are_graded_plainly():
     who, asked = crowd.workers.tolist(), crowd.questions.tolist()
     options = replace(PLAIN, exclude_workers=("x",), weight_cap=0.3, bootstrap=4, init="random")
     outside = OutsideInformation(excluded=[2, 7])
-    graded = grade(options, crowd.vectors, who, asked, outside=outside)
+    graded = grade_vectors(options, crowd.vectors, who, asked, outside=outside)
     said = [f"text {row}" for row in range(len(who))]
     given = GradedAnswers(said, who, asked, crowd.vectors)
-    aqer, found = crowd_for_alarms(options, graded, given, outside)
+    aqer, found = choose_crowd(options, graded, given, outside)
     kept = [row for row, worker in enumerate(who) if worker not in (2, 7)]
     assert list(found.rows) == kept
     assert found.texts == [said[row] for row in kept]
@@ -290,7 +290,7 @@ def test_questions_with_camps_have_their_sizes_and_the_rows_nearest_to_each():
     right, wrong = rng.standard_normal((2, 60))
     vectors[at] = right + 0.3 * rng.standard_normal((12, 60))
     vectors[smaller] += wrong - right
-    aqer = grade(PLAIN, vectors, WHO, ASKED).aqer
+    aqer = grade_vectors(PLAIN, vectors, WHO, ASKED).aqer
     found = alarms_of(PLAIN, aqer, GradedAnswers(texts(), WHO, ASKED, vectors))
     assert list(found.camps) == [f"q{n}" for n in range(12)]
     assert found.camps["q4"].sizes == (8, 4)

@@ -7,10 +7,10 @@ from annotations.exchange import AnswerStatus
 from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.methods import Group
-from evaluation.grading.alarms.run.copied_texts import are_copies
-from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of, joined
+from evaluation.grading.alarms.run.copied_texts import is_copied_group
+from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of, join_ids
 from evaluation.grading.crowd import ModelColumns
-from evaluation.grading.run.fitting import grade
+from evaluation.grading.run.fitting import grade_vectors
 from evaluation.methods.simulation import correlated_weak, honest, simulate
 from evaluation.options import TERMINAL
 from evaluation.texts.dont_know import says_dont_know
@@ -27,7 +27,7 @@ def alarms(vectors, workers, questions, texts=None, models=None, **parameters):
     texts = [words(rng) for _ in workers] if texts is None else texts
     wanted = AqerParameters(**{"embedder": "precomputed:x.npz", "bootstrap": 4, **parameters})
     workers, questions = list(workers), list(questions)
-    graded = grade(wanted, vectors, workers, questions, None, models)
+    graded = grade_vectors(wanted, vectors, workers, questions, None, models)
     return alarms_of(wanted, graded.aqer, GradedAnswers(texts, workers, questions, vectors, models))
 
 
@@ -177,7 +177,7 @@ def test_alarms_come_first_and_every_number_is_defined():
 
 
 def test_ids_with_a_semicolon_can_be_told_apart_in_a_list():
-    assert joined(["a;b", "c\\", "d"]) == r"a\;b;c\\;d"
+    assert join_ids(["a;b", "c\\", "d"]) == r"a\;b;c\\;d"
 
 
 # --- texts ---------------------------------------------------------------------------------------
@@ -229,13 +229,13 @@ def test_texts_prove_copying_only_where_others_do_not_write_the_same():
     rng = np.random.default_rng(0)
     worker, question = np.tile(np.arange(6), 12), np.repeat(np.arange(12), 6)
     texts = [words(rng, 20) for _ in worker]
-    assert not are_copies(group(0, 1), texts, worker, question)
+    assert not is_copied_group(group(0, 1), texts, worker, question)
     copied = list(texts)
     for q in range(12):
         copied[6 * q + 1] = copied[6 * q].upper().replace("TREE", "treee") + "!"
-    assert are_copies(group(0, 1), copied, worker, question)
+    assert is_copied_group(group(0, 1), copied, worker, question)
     everybody = [texts[6 * q] for q in question]
-    assert not are_copies(group(0, 1), everybody, worker, question)
+    assert not is_copied_group(group(0, 1), everybody, worker, question)
 
 
 # --- crowds too small ----------------------------------------------------------------------------

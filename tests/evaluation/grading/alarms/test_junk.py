@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.alarms.run.junk import junk_of
+from evaluation.grading.alarms.run.junk import find_junk
 from evaluation.methods.simulation import honest, simulate
 from evaluation.texts.dont_know import says_dont_know
 from tests.evaluation.grading.alarms.test_detection import alarms, kinds, named, words
@@ -18,7 +18,7 @@ def looked_at(rows, n_workers=None):
     worker, question, texts = zip(*rows, strict=True)
     said = np.array([says_dont_know(text) for text in texts])
     n = n_workers or max(worker) + 1
-    return junk_of(texts, np.array(worker), np.array(question), n, said)
+    return find_junk(texts, np.array(worker), np.array(question), n, said)
 
 
 def own(worker, question):

@@ -11,7 +11,7 @@ from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.methods.questions import known_separation
+from evaluation.grading.alarms.methods.questions import clip_separation
 from evaluation.grading.results.consensus_files import write
 from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.grading.results.report.question import question_report
@@ -115,4 +115,4 @@ def test_an_answer_of_a_camp_that_is_withdrawn_leaves_its_size(run):
 
 
 def test_rounding_does_not_carry_a_separation_out_of_its_range():
-    assert [known_separation(value) for value in (1 + 1e-12, 0.5, -1e-12)] == [1, 0.5, 0]
+    assert [clip_separation(value) for value in (1 + 1e-12, 0.5, -1e-12)] == [1, 0.5, 0]

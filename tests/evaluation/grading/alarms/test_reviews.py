@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.models import Share
-from evaluation.grading.alarms.storage import ReviewError, remedying, review
+from evaluation.grading.alarms.storage import ReviewError, find_remedying_runs, save_review
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.trust.report import trust_report
 from evaluation.trust.report.decision import Step, decision
@@ -74,20 +74,20 @@ def test_the_newest_counts_and_none_is_lost(site, run, made):
 def test_a_dismissed_alarm_rings_no_more_and_marks_nobody(site, run, made):
     assert alarms_fact(run).level == "bad"
     assert next(person.row.name for person in decision(run).best) == "w003"
-    review(made, run.owner, "dismissed", "They are one person with two accounts.")
+    save_review(made, run.owner, "dismissed", "They are one person with two accounts.")
     fact = alarms_fact(run)
     assert (fact.level, fact.case, fact.values) == ("good", "dismissed", {"count": 1})
     found = decision(run)
     assert next(person.row.name for person in found.best) == "w001"
     assert found.step is Step.TAKE_AWAY
-    review(made, run.owner, "open")
+    save_review(made, run.owner, "open")
     assert alarms_fact(run).level == "bad"
 
 
 def test_examining_or_remedying_silences_nothing_in_this_run(run, made):
-    review(made, run.owner, "examined", "looked")
+    save_review(made, run.owner, "examined", "looked")
     assert alarms_fact(run).level == "bad"
-    review(made, run.owner, "remedied", remedied_by=later(run))
+    save_review(made, run.owner, "remedied", remedied_by=later(run))
     assert alarms_fact(run).level == "bad"
 
 
@@ -119,17 +119,17 @@ def test_a_remedy_is_a_later_run_of_the_same_set(site, run, made):
     otto = User.objects.create(username="otto")
     for other in (run, world.finished(n_workers=3, owner=otto)):
         with pytest.raises(ReviewError) as refused:
-            review(made, run.owner, "remedied", remedied_by=other)
+            save_review(made, run.owner, "remedied", remedied_by=other)
         assert (refused.value.code, refused.value.field) == ("no_later_run", "remedied_by")
     follower = later(run)
-    assert list(remedying(run)) == [follower]
+    assert list(find_remedying_runs(run)) == [follower]
     site.post(at(run), {"state": "remedied", "remedied_by": follower.pk})
     page = site.get(at(run)).content.decode()
     assert reverse("admin:results-run", args=[follower.public_id]) in page
 
 
 def test_who_may_only_read_sees_what_was_made_of_it_and_says_nothing(client, run, made):
-    review(made, run.owner, "examined", "looked at both")
+    save_review(made, run.owner, "examined", "looked at both")
     vera = User.objects.create(username="vera", is_staff=True)
     Share.objects.create(question_set=run.version.question_set, user=vera, role="viewer")
     client.force_login(vera)
@@ -145,6 +145,6 @@ def test_an_alarm_that_is_not_there_is_not_found(site, run, made):
 
 
 def test_the_api_tells_the_state(site, run, made):
-    review(made, run.owner, "examined")
+    save_review(made, run.owner, "examined")
     found = site.get(reverse("api:results-alarms", args=[run.public_id])).json()
     assert [one["state"] for one in found["alarms"]["results"]] == ["examined"]

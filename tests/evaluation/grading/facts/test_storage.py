@@ -18,12 +18,12 @@ from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.hanging import hanging_on_run, parts_of_run
-from evaluation.grading.facts.report import facts_of, question_facts
+from evaluation.grading.facts.report import read_facts, read_question_facts
 from evaluation.grading.facts.run.records import WORKER
 from evaluation.grading.files.grading import GradingRequest
 from evaluation.grading.files.grading import graded as graded_file
 from evaluation.grading.files.tables import write_tables
-from evaluation.grading.results.report.tables import answer_facts_table, facts_table
+from evaluation.grading.results.report.tables import build_answer_facts_table, build_facts_table
 from evaluation.grading.storage import running as grading
 from evaluation.models import AnswerFact, CrowdFact, Run
 from tests.evaluation import fact_world
@@ -39,7 +39,9 @@ def asked(tmp_path, django_user_model):
 
 
 def stored(run):
-    return [list(map(tuple, make(run).rows)) for make in (facts_table, answer_facts_table)]
+    return [
+        list(map(tuple, make(run).rows)) for make in (build_facts_table, build_answer_facts_table)
+    ]
 
 
 def rows_of(path):
@@ -90,7 +92,7 @@ def test_a_worker_that_ends_after_the_facts_leaves_nothing_twice(asked, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(grading, "save", dies)
+        patched.setattr(grading, "save_results", dies)
         with pytest.raises(KeyboardInterrupt):
             work_one_turn()
     assert seen == [("facts", 24)]
@@ -182,7 +184,7 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     joe = rows.get(response__submission__worker__external_id="joe", question__external_id="cable")
     (told,) = [
         one.said
-        for one in facts_of(by_meaning, [joe.response_id])[0][joe.response_id]
+        for one in read_facts(by_meaning, [joe.response_id])[0][joe.response_id]
         if one.slot == "meaning"
     ]
     claim = fact_world.said("cable", "1858")
@@ -191,7 +193,7 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     assert told.values.items() >= expected.items()
     # Neither the page of the question nor the export of what people agree on has the claim.
     exemplar = by_meaning.exemplary_answers.get(question__external_id="cable")
-    assert [fact.value for fact in question_facts(by_meaning, exemplar).agreed] == ["1858"]
+    assert [fact.value for fact in read_question_facts(by_meaning, exemplar).agreed] == ["1858"]
 
 
 def test_a_claim_goes_with_the_person_whose_text_it_is(by_meaning):

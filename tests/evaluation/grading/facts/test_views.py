@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.models import Response, Worker
-from evaluation.grading.facts.report.crowd import CrowdValue, told
-from evaluation.grading.facts.report.said import SaidFact, marked
-from evaluation.grading.results.consensus_files import files
+from evaluation.grading.facts.report.crowd import CrowdValue, split_by_state
+from evaluation.grading.facts.report.said import SaidFact, mark_facts
+from evaluation.grading.results.consensus_files import build_files
 from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.grading.results.report.question import question_report
-from evaluation.grading.results.report.worker import worker_report
+from evaluation.grading.results.report.worker import build_worker_report
 from evaluation.models import AnswerFact, LanguageModel, Run
 from evaluation.words.message import Message
 from evaluation.words.reasons import in_words
@@ -217,7 +217,7 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
 
 
 def test_the_consensus_has_them_in_its_last_columns(run):
-    made = files(consensus_report(run))
+    made = build_files(consensus_report(run))
     text = b"".join(made["consensus.csv"]()).decode("utf-8-sig")
     header, *table = csv.reader(io.StringIO(text, newline=""))
     assert header[-5:-1] == ["camps_reason", "agreed_facts", "contested_facts", "facts_reason"]
@@ -236,7 +236,7 @@ def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
         question_report(run, cable)
     joe = worker("joe")
     with django_assert_num_queries(4):
-        worker_report(run, joe)
+        build_worker_report(run, joe)
     with django_assert_num_queries(3):
         report = consensus_report(run)
     with django_assert_num_queries(4):
@@ -294,19 +294,19 @@ def fact(verdict, *spans):
 def test_texts_are_marked_where_they_say_it_once_and_never_beyond_their_end():
     text = "laid in 1858 or 1857"
     agrees, against = fact("agrees", (8, 12)), fact("contradicts", (16, 20))
-    assert [tuple(part) for part in marked(text, [against, agrees])] == [
+    assert [tuple(part) for part in mark_facts(text, [against, agrees])] == [
         ("laid in ", None), ("1858", agrees), (" or ", None), ("1857", against),
     ]  # fmt: skip
     # The second begins within the first; the third beyond the end; of the fourth nothing is said.
     inside, beyond = fact("contested", (10, 14)), fact("agrees", (18, 24))
-    assert marked(text, [agrees, inside, beyond, fact("open", (0, 4))]) == [
+    assert mark_facts(text, [agrees, inside, beyond, fact("open", (0, 4))]) == [
         ("laid in ", None),
         ("1858", agrees),
         (" or 1857", None),
     ]
-    assert marked("", []) == [("", None)]
+    assert mark_facts("", []) == [("", None)]
     # A fact after the one that begins within another is marked.
-    assert marked(text, [agrees, inside, against]) == [
+    assert mark_facts(text, [agrees, inside, against]) == [
         ("laid in ", None), ("1858", agrees), (" or ", None), ("1857", against),
     ]  # fmt: skip
 
@@ -318,16 +318,16 @@ def test_an_agreed_value_of_a_contested_slot_stands_among_the_contested_ones_too
         CrowdValue("length", "3 km", 5, 5, "agreed"),
         CrowdValue("people", "4", 1, 9, "open"),
     ]
-    agreed, contested = told(values)
+    agreed, contested = split_by_state(values)
     names = [
         CrowdValue("name", "Ireland", 18, 25, "agreed"),
         CrowdValue("name", "Newfoundland", 17, 25, "agreed"),
         CrowdValue("name", "Valentia", 12, 25, "contested"),
     ]
     # A place that fewer name is not against those that are agreed; without these it is.
-    assert [value.value for value in told(names)[0]] == ["Ireland", "Newfoundland"]
-    assert told(names)[1] == []
-    assert [value.value for value in told(names[2:])[1]] == ["Valentia"]
+    assert [value.value for value in split_by_state(names)[0]] == ["Ireland", "Newfoundland"]
+    assert split_by_state(names)[1] == []
+    assert [value.value for value in split_by_state(names[2:])[1]] == ["Valentia"]
     assert [value.value for value in agreed] == ["1858", "3 km"]
     assert [(value.value, value.mentions) for value in contested] == [("1857", 7), ("1858", 21)]
 

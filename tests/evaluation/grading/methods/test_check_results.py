@@ -2,8 +2,13 @@
 
 import pytest
 
-from evaluation.grading.alarms.messages import UNITS, needs
-from evaluation.grading.methods.check_results import NEEDED, NOT_APPLICABLE, check_result, needed
+from evaluation.grading.alarms.messages import UNITS, format_needs
+from evaluation.grading.methods.check_results import (
+    NEEDED,
+    NOT_APPLICABLE,
+    classify_check,
+    find_needed,
+)
 from evaluation.words.reasons import WHY_UNCHECKED
 
 
@@ -18,15 +23,15 @@ from evaluation.words.reasons import WHY_UNCHECKED
     ],
 )
 def test_a_check_has_one_of_four_results(statistic, rings, reason, result):
-    assert check_result(statistic, rings, reason) == result
+    assert classify_check(statistic, rings, reason) == result
 
 
 def test_the_number_that_is_needed_is_that_of_the_check():
-    assert needed("copies", "no_pair_shares_10_questions") == 10
-    assert needed("leverage", "too_few_ranked_workers") == 9
-    assert needed("grader_disagreement", "too_few_ranked_workers") == 8
-    assert needed("unstable_ranking", "no_draws") is None
-    assert needed("copies", None) is None
+    assert find_needed("copies", "no_pair_shares_10_questions") == 10
+    assert find_needed("leverage", "too_few_ranked_workers") == 9
+    assert find_needed("grader_disagreement", "too_few_ranked_workers") == 8
+    assert find_needed("unstable_ranking", "no_draws") is None
+    assert find_needed("copies", None) is None
 
 
 def test_every_reason_has_a_number_or_does_not_apply():
@@ -36,4 +41,4 @@ def test_every_reason_has_a_number_or_does_not_apply():
     assert numbered == UNITS.keys()
     for reason in NEEDED:
         check, code = reason if isinstance(reason, tuple) else ("copies", reason)
-        assert str(NEEDED[reason]) in needs(check, code)
+        assert str(NEEDED[reason]) in format_needs(check, code)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.methods.overview import mean_by_code, overview
+from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
 
 
 def test_a_small_table_is_shown_cell_by_cell_in_the_order_asked_for():
     scores = np.array([0.1, 0.2, 0.3, np.nan])
-    found = overview(
+    found = compute_overview(
         scores,
         worker=np.array([0, 0, 1, 1]),
         question=np.array([0, 1, 0, 1]),
@@ -22,7 +22,7 @@ def test_a_small_table_is_shown_cell_by_cell_in_the_order_asked_for():
 
 def test_neighbours_are_averaged_where_there_are_more_than_fit():
     # 5 workers in 2 groups: 2 and 3; one question.
-    found = overview(
+    found = compute_overview(
         np.array([1.0, 2.0, 3.0, 4.0, 8.0]),
         worker=np.arange(5),
         question=np.zeros(5, dtype=int),
@@ -39,11 +39,11 @@ def test_every_answer_with_a_score_is_counted_once():
     rng = np.random.default_rng(0)
     worker, question = rng.integers(0, 97, 3000), rng.integers(0, 61, 3000)
     scores = rng.random(3000)
-    found = overview(scores, worker, question, rng.permutation(97), rng.permutation(61))
+    found = compute_overview(scores, worker, question, rng.permutation(97), rng.permutation(61))
     assert found.counts.sum() == 3000
     assert np.nansum(found.means * found.counts) == pytest.approx(scores.sum())
 
 
 def test_means_leave_out_what_is_undefined():
-    found = mean_by_code(np.array([1.0, np.nan, 3.0, np.nan]), np.array([0, 0, 0, 1]), 3)
+    found = compute_mean_by_code(np.array([1.0, np.nan, 3.0, np.nan]), np.array([0, 0, 0, 1]), 3)
     np.testing.assert_array_equal(found, [2.0, np.nan, np.nan])

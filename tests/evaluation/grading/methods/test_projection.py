@@ -9,10 +9,10 @@ from evaluation.consensus import AQER
 from evaluation.consensus.methods.history import KEPT, History
 from evaluation.grading.methods import projection
 from evaluation.grading.methods.projection import (
-    exemplar_paths,
-    have_unit_length,
-    principal_axes,
-    question_maps,
+    compute_exemplar_paths,
+    compute_principal_axes,
+    compute_question_maps,
+    is_unit_length,
 )
 from evaluation.methods.cells import Cells, codes_of
 
@@ -36,7 +36,7 @@ def test_places_are_those_of_scikit_learns_pca_up_to_the_sign(n, d, kind):
         x[np.abs(x) < 0.4] = 0
     given = {"dense": x, "float32": x.astype(np.float32), "sparse": sparse.csr_array(x)}[kind]
     pca = PCA(n_components=2, svd_solver="full").fit(x)
-    found = principal_axes(given)
+    found = compute_principal_axes(given)
     loose = 1e-4 if kind == "float32" else 1e-8
     same_up_to_sign(found(given), pca.transform(x), loose)
     np.testing.assert_allclose(found.shares, pca.explained_variance_ratio_, rtol=loose)
@@ -46,49 +46,53 @@ def test_places_are_those_of_scikit_learns_pca_up_to_the_sign(n, d, kind):
 def test_wide_vectors_are_projected_by_iteration_with_the_same_result(monkeypatch, kind):
     x = made(90, 50, seed=3)
     given = sparse.csr_array(x) if kind == "sparse" else x
-    exact = principal_axes(given)
+    exact = compute_principal_axes(given)
     monkeypatch.setattr(projection, "EXACT", 10)
-    found = principal_axes(given)
+    found = compute_principal_axes(given)
     np.testing.assert_allclose(found(given), exact(given), atol=1e-8)
-    np.testing.assert_array_equal(principal_axes(given).axes, found.axes)
+    np.testing.assert_array_equal(compute_principal_axes(given).axes, found.axes)
 
 
 def test_the_greatest_entry_of_an_axis_is_positive():
-    axes = principal_axes(made(50, 6)).axes
+    axes = compute_principal_axes(made(50, 6)).axes
     assert (axes[np.abs(axes).argmax(axis=0), [0, 1]] > 0).all()
 
 
 def test_an_offset_a_thousand_times_the_spread_changes_nothing():
     x = made(80, 5)
     np.testing.assert_allclose(
-        np.abs(principal_axes(x + 1e4)(x + 1e4)), np.abs(principal_axes(x)(x)), atol=1e-6
+        np.abs(compute_principal_axes(x + 1e4)(x + 1e4)),
+        np.abs(compute_principal_axes(x)(x)),
+        atol=1e-6,
     )
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_very_small_and_very_large_vectors_have_their_axes(size):
     x = made(30, 4)
-    np.testing.assert_allclose(principal_axes(x * size).shares, principal_axes(x).shares)
+    np.testing.assert_allclose(
+        compute_principal_axes(x * size).shares, compute_principal_axes(x).shares
+    )
 
 
 def test_equal_vectors_stand_on_one_place_and_show_no_share():
-    found = principal_axes(np.full((5, 3), 0.1))
+    found = compute_principal_axes(np.full((5, 3), 0.1))
     assert np.isnan(found.shares).all()
     np.testing.assert_allclose(found(np.full((5, 3), 0.1)), 0, atol=1e-12)
 
 
 def test_vectors_of_one_dimension_stand_on_a_line():
-    found = principal_axes(np.array([[0.0], [1.0], [5.0]]))
+    found = compute_principal_axes(np.array([[0.0], [1.0], [5.0]]))
     np.testing.assert_allclose(found.shares, [1, 0])
     np.testing.assert_allclose(found(np.array([[0.0], [5.0]]))[:, 1], 0)
 
 
 def test_axes_are_learned_from_evenly_spaced_rows():
     x = made(100, 4)
-    found = principal_axes(x, most=50)
+    found = compute_principal_axes(x, most=50)
     assert found.n_learned == 50
     np.testing.assert_allclose(
-        found.axes, principal_axes(x[np.linspace(0, 99, 50).astype(int)]).axes
+        found.axes, compute_principal_axes(x[np.linspace(0, 99, 50).astype(int)]).axes
     )
 
 
@@ -96,9 +100,9 @@ def test_unit_length_is_told():
     x = made(20, 4)
     unit = x / np.linalg.norm(x, axis=1)[:, None]
     unit[3] = 0
-    assert have_unit_length(unit)
-    assert have_unit_length(sparse.csr_matrix(unit))
-    assert not have_unit_length(x)
+    assert is_unit_length(unit)
+    assert is_unit_length(sparse.csr_matrix(unit))
+    assert not is_unit_length(x)
 
 
 def answers(n_workers=6, n_questions=4, d=5, seed=1):
@@ -118,8 +122,8 @@ def cells_of(worker, question):
 def test_the_path_of_an_exemplary_answer_ends_where_its_vector_is_projected(similarity):
     x, worker, question = answers()
     aqer = AQER(similarity=similarity, n_draws=0).fit(x, worker, question)
-    axes = principal_axes(x)
-    path = exemplar_paths(axes(x), cells_of(worker, question), aqer.history_.weights)
+    axes = compute_principal_axes(x)
+    path = compute_exemplar_paths(axes(x), cells_of(worker, question), aqer.history_.weights)
     np.testing.assert_allclose(path[:, -1], axes(aqer.exemplars()), atol=1e-6)
     # At the start all count equally.
     np.testing.assert_allclose(path[2, 0], axes(x)[question == 2].mean(axis=0), atol=1e-6)
@@ -128,7 +132,7 @@ def test_the_path_of_an_exemplary_answer_ends_where_its_vector_is_projected(simi
 def test_answers_without_any_weight_count_equally_on_the_path():
     places = np.array([[0.0, 0.0], [2.0, 4.0], [7.0, 7.0]])
     cells = cells_of(np.array([0, 1, 2]), np.array([0, 0, 1]))
-    path = exemplar_paths(places, cells, np.array([[0.0, 0.0, 1.0], [0.25, 0.75, 0.0]]))
+    path = compute_exemplar_paths(places, cells, np.array([[0.0, 0.0, 1.0], [0.25, 0.75, 0.0]]))
     np.testing.assert_allclose(path, [[[1, 2], [1.5, 3]], [[7, 7], [7, 7]]])
 
 
@@ -137,8 +141,8 @@ def test_a_questions_own_axes_are_those_of_its_answers_alone(kind):
     x, worker, question = answers()
     models = x[:3] + 0.5
     given = (sparse.csr_array(x), sparse.csr_array(models)) if kind == "sparse" else (x, models)
-    axes = principal_axes(x)
-    found = question_maps(
+    axes = compute_principal_axes(x)
+    found = compute_question_maps(
         given[0], cells_of(worker, question), axes(x), given[1], np.array([0, 3, -1])
     )
     for code in range(4):
@@ -158,7 +162,7 @@ def test_a_questions_own_axes_are_those_of_its_answers_alone(kind):
 def test_a_question_with_one_answer_has_a_place_and_no_share():
     x = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [4.0, 1.0, 0.0]])
     cells = cells_of(np.array([0, 1, 2]), np.array([0, 1, 1]))
-    found = question_maps(x, cells, principal_axes(x)(x))
+    found = compute_question_maps(x, cells, compute_principal_axes(x)(x))
     np.testing.assert_allclose(found.places[0], 0)
     assert np.isnan(found.shares[0])
     assert found.shares[1] == pytest.approx(1)

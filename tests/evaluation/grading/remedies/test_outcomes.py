@@ -14,7 +14,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.messages import RESULTS
 from evaluation.grading.alarms.report import outcomes_report
-from evaluation.grading.alarms.storage import review
+from evaluation.grading.alarms.storage import save_review
 from evaluation.judging.audit import draw_audit
 from evaluation.methods.inference.resampled import Estimated
 from evaluation.models import AnswerScore, HumanJudgement, Run
@@ -80,7 +80,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     assert (row.is_settled, row.before, row.place) == (True, 0, 0)
     assert (row.outcome.code, row.outcome.values["workers"]) == ("outcome.collapsed", 2)
     assert in_short(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
-    review(after.alarms.get(kind="leverage"), after.owner, "dismissed", "Ten people are few.")
+    save_review(after.alarms.get(kind="leverage"), after.owner, "dismissed", "Ten people are few.")
     assert fact(after).level == "care"  # notices
     after.alarms.filter(severity="notice").update(state="dismissed")
     green = fact(after)
@@ -99,7 +99,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
 def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     run = graded(version, collapse_copies=True)
     alarm = run.alarms.get(kind="copies")
-    review(alarm, run.owner, "open", "They are four people.")
+    save_review(alarm, run.owner, "open", "They are four people.")
     assert fact(run).level == "bad"
     assert not rows(run)["copies", ("cy", "dee")].is_settled
     assert f"{RESULTS['problem']}, answered" not in page(site, run, "results-alarms")
@@ -108,7 +108,7 @@ def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
 
 def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
     before = graded(version)
-    review(before.alarms.get(kind="copies"), before.owner, "examined", "Same wording.")
+    save_review(before.alarms.get(kind="copies"), before.owner, "examined", "Same wording.")
     after = graded(version, before, exclude_workers=("dee",))
     row = rows(after)["copies", ("cy", "dee")]
     assert (row.is_settled, row.place, row.said, row.note) == (

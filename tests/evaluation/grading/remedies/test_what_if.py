@@ -9,7 +9,7 @@ from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
-from evaluation.grading.results.report.what_if import what_if
+from evaluation.grading.results.report.what_if import build_what_if
 from evaluation.grading.storage import what_if as steps
 from evaluation.models import Embedding, Run, WorkerGrade
 from tests.evaluation.grading.results import world
@@ -44,7 +44,7 @@ def worker_of(run, name):
 def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options):
     run = graded(tides, **options)
     quinn = worker_of(run, "Quinn")
-    found = steps.without(run, quinn)
+    found = steps.compute_without(run, quinn)
     out = (*options.get("exclude_workers", ()), "Quinn")
     real = graded(tides, **{**options, "exclude_workers": out})
     rows = WorkerGrade.objects.filter(run=real).exclude(worker__external_id__in=out)
@@ -57,35 +57,35 @@ def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options
 def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     run = graded(tides, embedder="minilm")
     quinn = worker_of(run, "Quinn")
-    found = steps.without(run, quinn)
+    found = steps.compute_without(run, quinn)
     real = graded(tides, embedder="minilm", exclude_workers=("Quinn",))
     rows = WorkerGrade.objects.filter(run=real).exclude(worker=quinn)
     assert {row.worker.public_id: (row.grade, row.rank) for row in rows} == {
         worker: (outcome.grade, outcome.rank) for worker, outcome in found.items()
     }
     Embedding.objects.first().delete()
-    assert what_if(run, quinn.public_id).reason == "no_vectors"
+    assert build_what_if(run, quinn.public_id).reason == "no_vectors"
 
 
 def test_answers_of_models_that_came_later_change_nothing_of_it(tides):
     run = graded(tides)
     quinn = worker_of(run, "Quinn").public_id
-    before = what_if(run, quinn)
+    before = build_what_if(run, quinn)
     world.ask_model(run.version)
-    assert what_if(run, quinn) == before
+    assert build_what_if(run, quinn) == before
     # A run from before the hash of people's answers was stored goes by the models that it scored.
     Run.objects.filter(pk=run.pk).update(summary={**run.summary, "people_hash": ""})
     run.refresh_from_db()
-    assert what_if(run, quinn) == before
+    assert build_what_if(run, quinn) == before
     assert before.reason == ""
     Response.objects.filter(pk=Response.objects.first().pk).update(text="something else")
-    assert what_if(run, quinn).reason == "changed"
+    assert build_what_if(run, quinn).reason == "changed"
 
 
 def test_who_would_move_is_told_by_ranks_among_the_others(tides):
     run = graded(tides)
     quinn = worker_of(run, "Quinn")
-    report = what_if(run, quinn.public_id)
+    report = build_what_if(run, quinn.public_id)
     assert (report.reason, report.why, report.name) == ("", "", "Quinn")
     ranked = WorkerGrade.objects.filter(run=run, rank__isnull=False).exclude(worker=quinn)
     assert report.n == ranked.count()
@@ -103,7 +103,7 @@ def test_where_it_is_not_quick_or_not_what_a_run_would_find_the_reason_stands_th
     quinn = worker_of(run, "Quinn")
 
     def reason():
-        return what_if(run, quinn.public_id).reason
+        return build_what_if(run, quinn.public_id).reason
 
     monkeypatch.setattr(steps, "MOST_BY_WORDS", 10)
     assert reason() == "large"
@@ -130,7 +130,7 @@ def test_where_it_is_not_quick_or_not_what_a_run_would_find_the_reason_stands_th
         text="something else", updated_at=timezone.now()
     )
     assert reason() == "changed"
-    assert what_if(run, quinn.public_id).why == NOT_AT_ONCE["changed"]
+    assert build_what_if(run, quinn.public_id).why == NOT_AT_ONCE["changed"]
 
 
 def test_the_page_of_a_worker_and_the_first_page_show_it_and_store_nothing(client, tides):
@@ -154,7 +154,7 @@ def test_rest_tells_the_same_as_the_page(client, tides):
     quinn = worker_of(run, "Quinn")
     client.force_login(run.owner)
     address = reverse("api:results-worker-without", args=[run.public_id, quinn.public_id])
-    told, report = client.get(address).json(), what_if(run, quinn.public_id)
+    told, report = client.get(address).json(), build_what_if(run, quinn.public_id)
     assert (told["name"], told["reason"], told["why"]) == ("Quinn", "", "")
     assert (told["n"], told["n_moved"], told["spearman"]) == (
         report.n, report.n_moved, report.spearman,

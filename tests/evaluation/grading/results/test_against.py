@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.against import against_report, other_runs
+from evaluation.grading.results.report.against import against_report, read_other_runs
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import element_text, numbers, states
@@ -186,7 +186,7 @@ def test_the_settings_that_differ_are_told_by_their_labels(site, runs):
 def test_runs_of_other_kinds_are_not_offered(site, runs):
     first, second = runs
     Run.objects.filter(pk=second.pk).update(kind="ask")
-    assert other_runs(first) == []
+    assert read_other_runs(first) == []
     refused = site.get(page("results-against", first) + f"?with={second.public_id}")
     assert refused.status_code == 404
 
@@ -220,7 +220,7 @@ def test_a_single_run_and_one_without_results_say_so(site, rana):
     text = body(site.get(page("results-against", run) + f"?with={failed.public_id}"))
     assert "no <room>" in element_text(text, "other_without_results")
     assert "no &lt;room&gt;" in text
-    assert len(other_runs(run)) == 1
+    assert len(read_other_runs(run)) == 1
 
 
 def test_runs_of_others_and_of_other_sets_are_not_found(site, rana):

@@ -9,12 +9,12 @@ from evaluation.charts.lines import Series, lines_chart
 from evaluation.charts.rows import Row, estimates_chart
 from evaluation.charts.scales import Scale, around, three_digits, tick_label
 from evaluation.charts.svg import NAMESPACE, clean, fitting
-from evaluation.grading.results.charts.answers import answers_chart
+from evaluation.grading.results.charts.answers import build_answers_chart
 from evaluation.grading.results.charts.convergence import convergence_chart
-from evaluation.grading.results.charts.grades import grades_chart
+from evaluation.grading.results.charts.grades import build_grades_chart
 from evaluation.grading.results.charts.placement import placement_chart
-from evaluation.grading.results.charts.questions import questions_chart
-from evaluation.grading.results.charts.worker import worker_chart
+from evaluation.grading.results.charts.questions import build_questions_chart
+from evaluation.grading.results.charts.worker import build_worker_chart
 from evaluation.grading.results.report.models import models_report
 from evaluation.grading.results.report.question import QuestionAnswer
 from evaluation.grading.results.report.questions import QuestionRow
@@ -48,7 +48,7 @@ def shapes(svg, tag):
 
 
 def test_a_dot_stands_at_the_grade_and_the_line_over_the_interval():
-    svg = grades_chart([worker()], 1).wide
+    svg = build_grades_chart([worker()], 1).wide
     (dot,) = shapes(svg, "circle")
     (whisker,) = (line for line in shapes(svg, "line") if "whisker" in line.get("class"))
     ticks = {text.text: float(text.get("x")) for text in shapes(svg, "text")}
@@ -60,15 +60,15 @@ def test_a_dot_stands_at_the_grade_and_the_line_over_the_interval():
 
 def test_workers_of_too_little_support_are_marked():
     rows = [worker(), worker("ben", supported=False)]
-    looks = [dot.get("class") for dot in shapes(grades_chart(rows, 2).wide, "circle")]
+    looks = [dot.get("class") for dot in shapes(build_grades_chart(rows, 2).wide, "circle")]
     assert looks == ["chart-dot", "chart-dot-weak"]
 
 
 def test_a_picture_of_many_workers_says_what_it_leaves_out():
-    chart = grades_chart([worker(f"w{i}") for i in range(250)], 20_000)
+    chart = build_grades_chart([worker(f"w{i}") for i in range(250)], 20_000)
     assert len(list(shapes(chart.wide, "circle"))) == 200
     assert "200 of 20,000" in chart.note
-    assert grades_chart([worker()], 1).note == ""
+    assert build_grades_chart([worker()], 1).note == ""
 
 
 @pytest.mark.parametrize("width", ["wide", "narrow"])
@@ -90,10 +90,10 @@ def test_texts_are_only_text(width):
     answer = QuestionAnswer(uuid.uuid4(), HOSTILE, 0.5, HOSTILE, 0.5, 0.5, True)
     question = QuestionRow(uuid.uuid4(), HOSTILE, HOSTILE, 3, 0.5, 0.4, HOSTILE, HOSTILE)
     for chart in (
-        grades_chart([worker(HOSTILE)], 1),
-        worker_chart([row], 0.5),
-        answers_chart([answer], [], 1),
-        questions_chart([question], 1),
+        build_grades_chart([worker(HOSTILE)], 1),
+        build_worker_chart([row], 0.5),
+        build_answers_chart([answer], [], 1),
+        build_questions_chart([question], 1),
     ):
         svg = str(getattr(chart, width))
         assert "<script" not in svg
@@ -104,7 +104,7 @@ def test_texts_are_only_text(width):
 
 
 def test_a_picture_to_take_away_holds_no_texts_of_tooltips_and_no_links():
-    chart = grades_chart([worker()], 1, link=lambda _: "/there/")
+    chart = build_grades_chart([worker()], 1, link=lambda _: "/there/")
     assert "data-href" in chart.wide
     file = chart.standalone(["of <rivers>"])
     assert "of &lt;rivers&gt;" in file
@@ -115,7 +115,7 @@ def test_a_picture_to_take_away_holds_no_texts_of_tooltips_and_no_links():
 
 
 def test_no_picture_needs_an_inline_style():
-    assert "style" not in grades_chart([worker()], 1).wide
+    assert "style" not in build_grades_chart([worker()], 1).wide
 
 
 def test_the_trace_is_drawn_by_powers_of_ten():

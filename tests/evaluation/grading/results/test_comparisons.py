@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from evaluation.grading.results.charts.comparisons import comparisons_chart
-from evaluation.grading.results.report.comparisons import comparisons_report, pair_report
+from evaluation.grading.results.charts.comparisons import build_comparisons_chart
+from evaluation.grading.results.report.comparisons import build_pair_report, comparisons_report
 from evaluation.models import LLMAnswerScore, LLMComparison
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER
@@ -55,20 +55,20 @@ def test_where_two_models_differ_is_shown_either_way(rana):
     LLMAnswerScore.objects.exclude(llm_response__question__external_id__in=scores).update(
         score=None, reason="no_exemplar"
     )
-    report = pair_report(run, first, second)
+    report = build_pair_report(run, first, second)
     found = [(question.name, round(question.difference, 9)) for question in report.first_better]
     assert found == [("r1", 0.8), ("r2", 0.1)]
     assert [question.name for question in report.second_better] == ["r3"]
     question = report.first_better[0]
     assert (question.first_text, question.second_text) == ("model 0 on r1", "model 1 on r1")
     assert question.nearest == "river r1 runs north, says w001"
-    turned = pair_report(run, second, first)
+    turned = build_pair_report(run, second, first)
     assert [question.name for question in turned.first_better] == ["r3"]
 
 
 def test_what_all_names_begin_with_is_left_out_of_the_rows(rana):
     run = world.finished(n_models=3, owner=rana)
-    chart = comparisons_chart(comparisons_report(run))
+    chart = build_comparisons_chart(comparisons_report(run))
     assert "0 – 1" in chart.wide
     assert "“model”" in chart.note
 

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from annotations.models import Passage, QuestionSet, Response
-from evaluation.grading.results.consensus_files import files, write, zip_chunks
+from evaluation.grading.results.consensus_files import build_files, write, zip_chunks
 from evaluation.grading.results.report.consensus import consensus_report
 from evaluation.models import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.words.reasons import WHY_EMPTY
@@ -104,7 +104,7 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
 
 
 def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
-    assert "passages.jsonl" not in files(consensus_report(run))
+    assert "passages.jsonl" not in build_files(consensus_report(run))
     Passage.objects.create(version=run.version, external_id="p1", text="=body")
     report = consensus_report(run)
     write(report, tmp_path / "out.zip")
@@ -112,7 +112,7 @@ def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
     for name in ("out.zip", "streamed.zip"):
         with zipfile.ZipFile(tmp_path / name) as archive:
             assert archive.testzip() is None
-            assert set(archive.namelist()) == set(files(report))
+            assert set(archive.namelist()) == set(build_files(report))
             assert json.loads(archive.read("passages.jsonl"))["text"] == "=body"
 
 

@@ -5,7 +5,7 @@ import pytest
 from annotations.models import Response, Worker
 from evaluation.experts.report.audit import audit_report
 from evaluation.grading.results.report.consensus import consensus_report
-from evaluation.grading.results.report.heat_map import heat_block
+from evaluation.grading.results.report.heat_map import read_heat_block
 from evaluation.grading.results.report.models import models_report
 from evaluation.grading.results.report.run import run_report
 from evaluation.kinds import kind_of
@@ -48,7 +48,7 @@ def test_every_page_counts_the_same_people(run):
     assert report.n_supported == models_report(run).crowd.n == 6
     facts = {fact.name: fact.values for fact in trust_report(run).facts}
     assert (facts["workers"]["workers"], facts["support"]["all"]) == (7, 7)
-    assert heat_block(run).n_workers == 7
+    assert read_heat_block(run).n_workers == 7
     widths = build_run_plan(run, PlanTargets()).plan.workers
     assert widths is not None
     assert widths.scores == 6

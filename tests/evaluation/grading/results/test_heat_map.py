@@ -9,8 +9,12 @@ import pytest
 
 from annotations.models import Response, Worker
 from evaluation.charts.svg import LOOKS, NAMESPACE
-from evaluation.grading.results.charts.heat_map import block_chart, overview_chart, shades
-from evaluation.grading.results.report.heat_map import HeatOverview, heat_block
+from evaluation.grading.results.charts.heat_map import (
+    build_block_chart,
+    build_overview_chart,
+    build_shades,
+)
+from evaluation.grading.results.report.heat_map import HeatOverview, read_heat_block
 from evaluation.models import AnswerScore, RunData, WorkerGrade
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER
@@ -31,7 +35,7 @@ def fields(chart):
 
 def test_a_block_holds_each_answer_at_its_worker_and_question(rana):
     run = world.finished(owner=rana)
-    block = heat_block(run)
+    block = read_heat_block(run)
     assert [row.name for row in block.workers] == ["w001", "w002", "w003", "w004"]
     assert [column.name for column in block.questions] == [f"r{i}" for i in range(1, 7)]
     # Answers are numbered by worker: .8 less a thousandth for each.
@@ -41,8 +45,8 @@ def test_a_block_holds_each_answer_at_its_worker_and_question(rana):
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_the_picture_of_a_block_ends_below_its_fields_and_its_legend(rana, size):
-    block = heat_block(world.finished(owner=rana))
-    root = ET.fromstring(str(getattr(block_chart(block), size)))
+    block = read_heat_block(world.finished(owner=rana))
+    root = ET.fromstring(str(getattr(build_block_chart(block), size)))
     height = float(root.get("viewBox").split()[3])
     ends = [
         float(one.get("y")) + float(one.get("height")) for one in root.iter(f"{{{NAMESPACE}}}rect")
@@ -60,7 +64,7 @@ def test_an_answer_that_is_missing_is_marked(rana):
     AnswerScore.objects.filter(
         response__submission__worker__external_id="w003", response__question__external_id="r1"
     ).update(score_leave_one_out=None)
-    found = dict(fields(block_chart(heat_block(run))))
+    found = dict(fields(build_block_chart(read_heat_block(run))))
     assert found["w002 on r3\nno answer"] == "chart-missing"
     alone = next(tip for tip in found if tip.startswith("w003 on r1"))
     assert "nobody else answered" in alone
@@ -71,22 +75,22 @@ def test_an_answer_that_is_missing_is_marked(rana):
 def test_each_colour_is_for_as_many_answers_as_another_one():
     # 0 to 1 in steps of .01: sevenths at 1/7 = .14, .29, .43, .57, .71, .86
     scores = [at / 100 for at in range(101)]
-    colours = shades(scores)
+    colours = build_shades(scores)
     assert colours.bounds == [0.14, 0.29, 0.43, 0.57, 0.71, 0.86]
     looks = [colours(score) for score in scores]
     assert sorted(set(looks)) == [f"heat-{shade}" for shade in range(7)]
     assert looks == sorted(looks)
     assert colours.words[:2] == ["below 0.14", "to 0.29"]
     # A crowd of good answers gets all colours too; fixed fifths would give it one.
-    good = shades([0.8 + at / 1000 for at in range(100)])
+    good = build_shades([0.8 + at / 1000 for at in range(100)])
     assert len({good(0.8 + at / 1000) for at in range(100)}) == 7
 
 
 def test_hardly_any_spread_has_few_colours_that_span_the_scale():
-    two = shades([0.5] * 5 + [0.9] * 5)
+    two = build_shades([0.5] * 5 + [0.9] * 5)
     assert (two(0.5), two(0.9)) == ("heat-0", "heat-6")
-    assert shades([0.7, 0.7])(0.7) == "heat-0"
-    assert shades([]).words == ["all alike"]
+    assert build_shades([0.7, 0.7])(0.7) == "heat-0"
+    assert build_shades([]).words == ["all alike"]
 
 
 def test_blocks_of_a_run_have_the_colours_of_the_whole_run(site, rana):
@@ -117,7 +121,7 @@ def test_colours_grow_lighter_and_are_the_same_in_the_dark():
 
 
 def test_a_field_of_the_overview_leads_to_its_block():
-    chart = overview_chart(HeatOverview(**DATA), lambda w, q: f"/{w}/{q}")
+    chart = build_overview_chart(HeatOverview(**DATA), lambda w, q: f"/{w}/{q}")
     (first, look), (second, empty) = fields(chart)
     # Workers 1 to 60, questions 1 to 20: a mean of .9 of 3 answers; of the next none.
     assert numbers(first) == [1, 60, 1, 20, 0.9, 3]

@@ -7,8 +7,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evaluation.charts.svg import NAMESPACE
-from evaluation.grading.results.charts.answer_map import LITTLE_HELD, RESULT, captions, map_chart
-from evaluation.grading.results.report.answer_map import answer_map, chosen_iterations
+from evaluation.grading.results.charts.answer_map import (
+    LITTLE_HELD,
+    RESULT,
+    build_map_chart,
+    captions,
+)
+from evaluation.grading.results.report.answer_map import answer_map, choose_iterations
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import numbers, states
@@ -49,12 +54,12 @@ def test_of_many_answers_the_nearest_and_the_farthest_are_shown(rana):
     report = answer_map(run, question_of(run))
     names = [answer.name for answer in report.answers]
     assert names == [f"w{i:03}" for i in [*range(1, 151), *range(211, 261)]]
-    assert "200 in all" in map_chart(report).note
+    assert "200 in all" in build_map_chart(report).note
 
 
 def test_of_many_iterations_the_first_and_the_last_are_shown():
-    assert chosen_iterations(5) == [0, 1, 2, 3, 4]
-    shown = chosen_iterations(101)
+    assert choose_iterations(5) == [0, 1, 2, 3, 4]
+    shown = choose_iterations(101)
     assert shown[:15] == list(range(15))
     assert shown[-1] == 100
     assert len(shown) == len(set(shown)) == 30
@@ -64,7 +69,7 @@ def test_of_many_iterations_the_first_and_the_last_are_shown():
 def test_the_area_of_a_dot_is_its_weight_and_its_class_its_grade(rana):
     run = world.finished(owner=rana)
     report = answer_map(run, question_of(run))
-    marks = [mark for mark in shapes(map_chart(report).wide, "g") if mark.get("data-radii")]
+    marks = [mark for mark in shapes(build_map_chart(report).wide, "g") if mark.get("data-radii")]
     by_name = {mark.find(f"{{{NAMESPACE}}}title").text.split(":")[0]: mark for mark in marks}
     radii = [float(radius) for radius in by_name["w001"].get("data-radii").split()]
     assert radii[2] ** 2 / radii[0] ** 2 == pytest.approx(4, rel=0.05)  # from 1 vote to 4
@@ -77,7 +82,7 @@ def test_the_area_of_a_dot_is_its_weight_and_its_class_its_grade(rana):
 def test_distances_on_the_map_are_equally_long_in_both_directions(rana):
     run = world.finished(owner=rana)
     report = answer_map(run, question_of(run))
-    for svg in (map_chart(report).wide, map_chart(report).narrow):
+    for svg in (build_map_chart(report).wide, build_map_chart(report).narrow):
         places = [
             (float(dot.get("cx")), float(dot.get("cy")))
             for mark in shapes(svg, "g")
@@ -147,8 +152,8 @@ def test_a_run_from_before_there_were_maps_says_so(site, rana):
 def test_a_map_that_shows_hardly_anything_says_so(rana):
     run = world.finished(owner=rana)
     ExemplaryAnswer.objects.filter(run=run).update(run_share=0.001)
-    note = map_chart(answer_map(run, question_of(run))).note
+    note = build_map_chart(answer_map(run, question_of(run))).note
     assert numbers(note)[0] == 1  # less than 1% of the differences
     assert LITTLE_HELD in note
-    own = map_chart(answer_map(run, question_of(run), "question")).note
+    own = build_map_chart(answer_map(run, question_of(run), "question")).note
     assert LITTLE_HELD not in own

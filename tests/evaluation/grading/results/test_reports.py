@@ -7,13 +7,13 @@ from django.utils import timezone
 
 from annotations.models import Response
 from annotations.web.paging import BadCursorError
-from evaluation.grading.results.report.changes import data_change
+from evaluation.grading.results.report.changes import read_data_change
 from evaluation.grading.results.report.models import CrowdScores, models_report
 from evaluation.grading.results.report.question import question_report
-from evaluation.grading.results.report.questions import question_rows
+from evaluation.grading.results.report.questions import read_question_rows
 from evaluation.grading.results.report.run import run_report
-from evaluation.grading.results.report.worker import worker_report
-from evaluation.grading.results.report.workers import all_worker_rows, worker_rows
+from evaluation.grading.results.report.worker import build_worker_report
+from evaluation.grading.results.report.workers import iterate_worker_rows, worker_rows
 from evaluation.models import LLMScore, WorkerGrade
 from evaluation.trust.report import trust_report
 from evaluation.words.reasons import in_words
@@ -62,7 +62,7 @@ def test_workers_stand_by_grade_and_come_in_pages():
         "w007",
         "w001",
     ]
-    assert [row.name for row in all_worker_rows(run)] == names
+    assert [row.name for row in iterate_worker_rows(run)] == names
     first = worker_rows(run).rows[0]
     row = WorkerGrade.objects.get(run=run, worker__external_id="w002")
     assert (first.grade.value, first.grade.low, first.grade.high, first.rank, first.panel) == (
@@ -83,29 +83,29 @@ def test_a_cursor_that_nobody_handed_out_is_refused(cursor):
 
 def test_questions_stand_in_their_order_or_by_disagreement():
     run = world.finished()
-    assert [row.name for row in question_rows(run).rows] == [f"r{i}" for i in range(1, 7)]
-    by_dispersion = question_rows(run, by="dispersion", size=4)
-    rest = question_rows(run, by_dispersion.next, by="dispersion", size=4)
+    assert [row.name for row in read_question_rows(run).rows] == [f"r{i}" for i in range(1, 7)]
+    by_dispersion = read_question_rows(run, by="dispersion", size=4)
+    rest = read_question_rows(run, by_dispersion.next, by="dispersion", size=4)
     names = [row.name for row in by_dispersion.rows + rest.rows]
     assert names == [f"r{i}" for i in range(6, 0, -1)]
-    first = question_rows(run).rows[0]
+    first = read_question_rows(run).rows[0]
     assert first.nearest == "river r1 runs north, says w001"
     assert (first.nearest_worker, first.n_answers) == ("w001", 4)
 
 
 def test_a_worker_is_shown_beside_the_nearest_answers():
     run = world.finished()
-    report = worker_report(run, worker_of(run))
+    report = build_worker_report(run, worker_of(run))
     assert report.worker.rank == 1
     assert (report.n_ranked, report.n_shared) == (3, 6)
     first = report.answers.rows[0]
     assert (first.score, first.score_leave_one_out) == (0.9, 0.8)
     assert first.is_nearest
     assert first.status == "scored"
-    other = worker_report(run, worker_of(run, "w002")).answers.rows[0]
+    other = build_worker_report(run, worker_of(run, "w002")).answers.rows[0]
     assert other.nearest == first.text
     assert not other.is_nearest
-    assert worker_report(run, question_of(run)) is None
+    assert build_worker_report(run, question_of(run)) is None
 
 
 def test_answers_that_are_not_in_the_run_say_why():
@@ -117,7 +117,7 @@ def test_answers_that_are_not_in_the_run_say_why():
         response.scores.all().delete()
     Response.objects.filter(pk=responses[0].pk).update(text="", status="empty")
     Response.objects.filter(pk=responses[1].pk).update(rejected=True)
-    report = worker_report(run, worker_of(run, "w002"))
+    report = build_worker_report(run, worker_of(run, "w002"))
     statuses = [answer.status for answer in report.answers.rows]
     assert statuses[:4] == ["empty", "rejected", "not_in_run", "scored"]
     assert report.answers.rows[0].score is None
@@ -128,7 +128,7 @@ def test_an_answer_of_another_run_is_not_mixed_in():
     second = run.__class__.objects.create(owner=run.owner, version=run.version)
     response = Response.objects.first()
     response.scores.create(run=second, score=0.123)
-    answers = worker_report(run, worker_of(run)).answers.rows
+    answers = build_worker_report(run, worker_of(run)).answers.rows
     assert len(answers) == 6
     assert answers[0].score == 0.9
 
@@ -192,23 +192,23 @@ def test_data_that_changed_since_is_told():
     Response.objects.filter(submission=submission).update(
         updated_at=timezone.now() + timedelta(hours=1)
     )
-    change = data_change(run)
+    change = read_data_change(run)
     assert change.has_changed
     assert (change.n_answers_then, change.n_answers_now, change.n_newer) == (24, 25, 1)
     Response.objects.filter(submission__worker__external_id="w001").delete()
-    assert data_change(run).n_withdrawn == 6
+    assert read_data_change(run).n_withdrawn == 6
 
 
 def test_answers_of_models_make_no_grade_of_people_old():
     run = world.finished()
     world.ask_model(run.version)
-    change = data_change(run)
+    change = read_data_change(run)
     assert (change.of_people, change.of_models, change.has_changed) == (False, True, True)
     # 2 models and 6 questions, and one model more.
     assert (change.n_of_models_then, change.n_of_models_now) == (12, 18)
     assert "changes" not in {fact.name for fact in trust_report(run).facts}
     Response.objects.filter(submission__worker__external_id="w001").delete()
-    assert data_change(run).of_people
+    assert read_data_change(run).of_people
     assert "changes" in {fact.name for fact in trust_report(run).facts}
 
 
@@ -229,9 +229,9 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(
     with django_assert_num_queries(1):
         worker_rows(run)
     with django_assert_num_queries(1):
-        question_rows(run)
+        read_question_rows(run)
     with django_assert_num_queries(2):
-        worker_report(run, worker)
+        build_worker_report(run, worker)
     with django_assert_num_queries(3):
         question_report(run, question)
     with django_assert_num_queries(2):

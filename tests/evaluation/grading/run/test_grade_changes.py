@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus import AQER
-from evaluation.grading.run.grade_changes import GradeChanges, Standing, standings_of
+from evaluation.grading.run.grade_changes import GradeChanges, Standing, build_standings
 from tests.evaluation.methods.worlds import crowd
 
 BEFORE = {
@@ -24,7 +24,9 @@ AFTER = {
 
 
 def test_every_worker_has_a_row_and_a_better_rank_is_a_positive_change():
-    found = GradeChanges.between(["ada", "ben", "cy", "dee", "eli", "fay", "gus"], BEFORE, AFTER)
+    found = GradeChanges.from_standings(
+        ["ada", "ben", "cy", "dee", "eli", "fay", "gus"], BEFORE, AFTER
+    )
     assert [tuple(row) for row in found.rows] == [
         ("ada", 0.9, 1, 0.2, 3, -2),
         ("ben", 0.5, 2, 0.6, 2, 0),
@@ -41,13 +43,13 @@ def test_every_worker_has_a_row_and_a_better_rank_is_a_positive_change():
 
 
 def test_movers_are_those_with_another_rank_by_places_then_by_grade():
-    found = GradeChanges.between(BEFORE, BEFORE, AFTER)
+    found = GradeChanges.from_standings(BEFORE, BEFORE, AFTER)
     # Both by two places: cy's grade by .6, ada's by .7.
     assert [row.worker for row in found.movers()] == ["ada", "cy"]
     assert [row.worker for row in found.movers(1)] == ["ada"]
     swapped = {f"w{n}": Standing(0.1 * n, n, n) for n in range(1, 10)}
     turned = {f"w{n}": Standing(0.1 * n, n, 10 - n) for n in range(1, 10)}
-    found = GradeChanges.between(swapped, swapped, turned)
+    found = GradeChanges.from_standings(swapped, swapped, turned)
     # From the outer ones to the inner; w5 stays. At most five.
     assert [row.worker for row in found.movers()] == ["w1", "w9", "w2", "w8", "w3"]
     assert [row.change for row in found.movers()] == [-8, 8, -6, 6, -4]
@@ -56,24 +58,24 @@ def test_movers_are_those_with_another_rank_by_places_then_by_grade():
 def test_a_grade_that_is_missing_counts_nought_among_movers_of_as_many_places():
     before = {"a": Standing(None, 1, 1), "b": Standing(0.5, 1, 2), "c": Standing(0.2, 1, 3)}
     after = {"a": Standing(0.4, 1, 2), "b": Standing(None, 1, 1), "c": Standing(0.2, 1, 4)}
-    found = GradeChanges.between("cab", before, after)
+    found = GradeChanges.from_standings("cab", before, after)
     assert [row.worker for row in found.movers()] == ["b", "a", "c"]
 
 
 def test_without_two_workers_or_without_spread_there_is_no_correlation():
-    one = GradeChanges.between(["ada"], BEFORE, AFTER)
+    one = GradeChanges.from_standings(["ada"], BEFORE, AFTER)
     assert (one.spearman, one.n, one.reason) == (None, 1, "fewer_than_2_workers")
-    none = GradeChanges.between([], BEFORE, AFTER)
+    none = GradeChanges.from_standings([], BEFORE, AFTER)
     assert (none.spearman, none.n, none.reason, none.rows) == (
         None, 0, "fewer_than_2_workers", (),
     )  # fmt: skip
     flat = {worker: Standing(0.5, 0.5, 1) for worker in BEFORE}
-    found = GradeChanges.between(["ada", "ben"], BEFORE, flat)
+    found = GradeChanges.from_standings(["ada", "ben"], BEFORE, flat)
     assert (found.spearman, found.n, found.reason) == (None, 2, "no_spread")
 
 
 def test_the_summary_says_all_of_it():
-    found = GradeChanges.between(BEFORE, BEFORE, AFTER)
+    found = GradeChanges.from_standings(BEFORE, BEFORE, AFTER)
     summary = found.summary()
     assert (summary["spearman"], summary["n"], summary["reason"]) == (found.spearman, 4, None)
     assert summary["movers"][0] == {
@@ -86,10 +88,10 @@ def test_the_summary_says_all_of_it():
 def test_standings_are_those_of_the_estimator_and_none_where_it_has_none():
     x, workers, questions = crowd(3, workers=5, questions=6)
     aqer = AQER(n_draws=0).fit(x, workers, questions)
-    found = standings_of(aqer)
+    found = build_standings(aqer)
     assert list(found) == aqer.workers_.tolist()
     for at, standing in enumerate(found.values()):
         assert standing == (aqer.grades_[at], aqer.raw_[at], int(aqer.ranks_[at]) or None)
     two = AQER(n_draws=0).fit(x[:2], ["a", "b"], [1, 1])
-    assert {s.grade for s in standings_of(two).values()} == {None}
-    assert {s.rank for s in standings_of(two).values()} == {None}
+    assert {s.grade for s in build_standings(two).values()} == {None}
+    assert {s.rank for s in build_standings(two).values()} == {None}

@@ -14,8 +14,8 @@ from evaluation.consensus.signatures import versions
 from evaluation.consensus.vectors import Embedded
 from evaluation.grading.crowd import labels_of
 from evaluation.grading.run import grading as flow
-from evaluation.grading.run.fitting import kind_of
-from evaluation.grading.run.grade_changes import GradeChanges, standings_of
+from evaluation.grading.run.fitting import classify_status
+from evaluation.grading.run.grade_changes import GradeChanges, build_standings
 from evaluation.grading.run.grading import grade_answers
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.words.message import Message
@@ -143,8 +143,10 @@ def test_excluded_workers_and_experts_grades_reach_the_remedies():
     named = {worker for alarm in found.alarms.found for worker in alarm.workers}
     assert "w11" not in named
     assert "w10" in named
-    before, after = standings_of(found.graded.plain), standings_of(found.graded.aqer)
-    assert found.changes() == GradeChanges.between([f"w{n}" for n in range(12)], before, after)
+    before, after = build_standings(found.graded.plain), build_standings(found.graded.aqer)
+    assert found.changes() == GradeChanges.from_standings(
+        [f"w{n}" for n in range(12)], before, after
+    )
     assert graded().changes() is None
 
 
@@ -201,7 +203,7 @@ def test_the_summary_says_how_the_numbers_were_made():
             "spec": "spec", "model": "model", "revision": "rev", "precision": "bfloat16",
             "dimension": 40, "max_length": None, "languages": None, "binary": False,
         },
-        "alarm_checks": found.alarms.checks_as_dicts(),
+        "alarm_checks": found.alarms.convert_checks(),
         "versions": versions({"library": "7"}),
     }  # fmt: skip
 
@@ -217,7 +219,7 @@ def test_the_summary_says_how_the_numbers_were_made():
     ],
 )
 def test_what_came_instead_of_a_text_counts_nought_but_an_error_does_not_count(status, kind):
-    assert kind_of(status) == kind
+    assert classify_status(status) == kind
 
 
 def test_ids_are_an_array_of_text_unless_one_is_very_long():

@@ -9,7 +9,12 @@ from evaluation.consensus.inputs import Answers, ModelAnswers, choose
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Embedded
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.maps import as_bytes, heat_map, map_answers, question_means
+from evaluation.grading.run.maps import (
+    build_heat_map,
+    convert_to_bytes,
+    map_answers,
+    question_means,
+)
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.normal(size=(4, 6))
@@ -132,7 +137,7 @@ def test_the_answer_of_the_larger_camp_is_no_mean_of_all():
 def test_workers_stand_by_grade_questions_by_ease_and_what_has_no_number_last():
     grading = graded(leave_one_out=True)
     aqer = grading.graded.aqer
-    found = heat_map(grading)
+    found = build_heat_map(grading)
     scores = aqer.leave_one_out_scores_
     workers = sorted(
         range(6), key=lambda at: -aqer.grades_[at] if not np.isnan(aqer.grades_[at]) else 9
@@ -163,6 +168,8 @@ def test_the_mean_of_a_question_is_over_its_answers_with_a_score():
 
 
 def test_bytes_are_little_endian_floats_and_none_for_what_has_no_place():
-    assert as_bytes(np.array([1, -2], dtype=np.float32)) == np.array([1, -2], "<f4").tobytes()
-    assert as_bytes(np.array([1, np.nan], dtype=np.float32)) is None
-    assert as_bytes(np.array([1, np.inf], dtype=np.float32)) is None
+    assert (
+        convert_to_bytes(np.array([1, -2], dtype=np.float32)) == np.array([1, -2], "<f4").tobytes()
+    )
+    assert convert_to_bytes(np.array([1, np.nan], dtype=np.float32)) is None
+    assert convert_to_bytes(np.array([1, np.inf], dtype=np.float32)) is None

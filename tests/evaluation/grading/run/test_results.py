@@ -9,7 +9,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading import crowd
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.run.grading import grade_answers
-from evaluation.grading.run.results import left_out_means, rank_bounds
+from evaluation.grading.run.results import compute_left_out_means, find_rank_bounds
 
 WORDS = ["red", "green", "blue", "black", "white", "brown", "grey", "pink"]
 TEXT, EMPTY = AnswerStatus.TEXT, AnswerStatus.EMPTY
@@ -223,18 +223,18 @@ def test_empty_cells_are_counted_all_and_named_up_to_a_thousand(monkeypatch):
 def test_bounds_of_ranks_are_those_of_the_workers_that_have_one():
     grading = graded(bootstrap=20)
     aqer = grading.graded.aqer
-    found = rank_bounds(aqer)
+    found = find_rank_bounds(aqer)
     assert list(found) == list(FOUR)
     for at, worker in enumerate(FOUR):
         assert found[worker] == (aqer.rank_low_[at], aqer.rank_high_[at])
         assert all(type(bound) is int for bound in found[worker])
-    assert rank_bounds(graded().graded.aqer) == {}
+    assert find_rank_bounds(graded().graded.aqer) == {}
 
 
 def test_a_left_out_mean_is_that_of_a_workers_answers_with_a_score():
     grading = graded()
     aqer, given = grading.graded.aqer, grading.given.answered
-    found = left_out_means(aqer, given.workers)
+    found = compute_left_out_means(aqer, given.workers)
     scores = aqer.leave_one_out_scores_
     for worker in (*FOUR, "one"):
         mine = [s for s, w in zip(scores, given.workers, strict=True) if w == worker]

@@ -9,7 +9,7 @@ from evaluation.consensus.methods.electorate import EVERYBODY
 from evaluation.grading.remedies.methods.anchors import Choice
 from evaluation.grading.remedies.methods.candidates import Candidate, Candidates
 from evaluation.grading.remedies.run import RemedyReport
-from evaluation.grading.run.grading import grading_warnings, remedy_warnings
+from evaluation.grading.run.grading import build_grading_warnings, build_remedy_warnings
 
 LONG = "a text of more than three words that says something"
 
@@ -59,11 +59,11 @@ def told(found):
     ],
 )  # fmt: skip
 def test_what_a_fitted_estimator_warns_of(changes, wanted):
-    assert told(grading_warnings(fitted(**changes), None, 0, texts=[LONG])) == wanted
+    assert told(build_grading_warnings(fitted(**changes), None, 0, texts=[LONG])) == wanted
 
 
 def test_what_was_left_out_is_counted_in_one_order():
-    found = grading_warnings(fitted(), None, 3, 2, [LONG], "minilm", 5)
+    found = build_grading_warnings(fitted(), None, 3, 2, [LONG], "minilm", 5)
     assert told(found) == [
         ("repeated_rows", {"count": 2}),
         ("rejected_answers", {"count": 5}),
@@ -72,11 +72,11 @@ def test_what_was_left_out_is_counted_in_one_order():
 
 
 def test_short_answers_are_warned_of_by_what_the_embedder_was_measured_at():
-    (found,) = grading_warnings(fitted(), None, 0, texts=["yes", "no", LONG], embedder="bow")
+    (found,) = build_grading_warnings(fitted(), None, 0, texts=["yes", "no", LONG], embedder="bow")
     assert found.code == "short_answers"
-    (other,) = grading_warnings(fitted(), None, 0, texts=["yes", "no", LONG])
+    (other,) = build_grading_warnings(fitted(), None, 0, texts=["yes", "no", LONG])
     assert found.values != other.values
-    assert grading_warnings(fitted(), None, 0) == []
+    assert build_grading_warnings(fitted(), None, 0) == []
 
 
 def test_answers_of_models_to_nobody_and_models_that_failed_are_counted():
@@ -84,7 +84,7 @@ def test_answers_of_models_to_nobody_and_models_that_failed_are_counted():
         answer_reasons=["no_exemplar", None, "no_text", "no_exemplar"],
         reasons=[None, "missing_answers", "no_exemplar"],
     )
-    assert told(grading_warnings(fitted(), models, 0)) == [
+    assert told(build_grading_warnings(fitted(), models, 0)) == [
         ("model_answers_to_nobody", {"count": 2}),
         ("models_with_errors", {"count": 1}),
     ]
@@ -136,12 +136,12 @@ NONE = np.zeros(0, dtype=np.int64)
     ],
 )  # fmt: skip
 def test_what_remedies_could_not_do(changes, wanted):
-    assert told(remedy_warnings(report(**changes))) == wanted
+    assert told(build_remedy_warnings(report(**changes))) == wanted
 
 
 def test_suggestions_that_are_missing_for_want_of_a_reason_are_for_want_of_camps():
     # Several candidates whose favourites are the same: nothing tells them apart.
-    found = remedy_warnings(report(suggested=NONE, candidates=candidates(2)))
+    found = build_remedy_warnings(report(suggested=NONE, candidates=candidates(2)))
     assert told(found) == [
         ("no_anchors_suggested", {"reason": "no_camps"}),
         ("several_rankings", {"count": 2}),

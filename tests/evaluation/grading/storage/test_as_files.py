@@ -17,8 +17,8 @@ from annotations.models import QuestionSet, Response, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.report import all_alarms
-from evaluation.grading.alarms.run.detection import joined
+from evaluation.grading.alarms.report import iterate_alarms
+from evaluation.grading.alarms.run.detection import join_ids
 from evaluation.grading.facts.files import AGREEMENT
 from evaluation.grading.remedies.report import suggested_anchors
 from evaluation.grading.summary import summary_of
@@ -120,10 +120,10 @@ def stored(run):
         "alarms": [
             [
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(join_ids(workers), join_ids(questions), TERMINAL.said(alarm.message)),
                 *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
             ]
-            for alarm, workers, questions in all_alarms(run)
+            for alarm, workers, questions in iterate_alarms(run)
         ],
     }
 

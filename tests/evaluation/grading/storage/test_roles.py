@@ -7,7 +7,7 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.grading.results.report.changes import data_change
+from evaluation.grading.results.report.changes import read_data_change
 from evaluation.grading.storage.running import load
 from evaluation.maqa import storage as maqa
 from evaluation.models import LanguageModel, LLMResponse
@@ -51,11 +51,11 @@ def test_a_grading_reads_graded_and_gold_alone(version):
     assert work_one_turn()
     run.refresh_from_db()
     # What it did not read is no change of what it read: 3 workers, 2 questions.
-    change = data_change(run)
+    change = read_data_change(run)
     assert (change.n_answers_then, change.n_answers_now) == (6, 6)
     assert not change.has_changed
     Response.objects.filter(question__external_id="r3").update(text="south")
-    assert not data_change(run).has_changed
+    assert not read_data_change(run).has_changed
 
 
 def test_nothing_else_asks_or_measures_them(version):

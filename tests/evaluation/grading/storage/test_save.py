@@ -400,7 +400,8 @@ def test_what_remedies_did_is_told_by_public_ids(version):
 def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch):
     found = partial(np.array, dtype=np.int64)
     monkeypatch.setattr(
-        "evaluation.grading.remedies.run._Flow.suggested", lambda self, candidates: found([4, 0, 9])
+        "evaluation.grading.remedies.run._RemedyFlow.suggested",
+        lambda self, candidates: found([4, 0, 9]),
     )
     run = graded(version, bootstrap=0, suggest_anchors=suggest)
     kept = summary_of(run).remedies.suggested_anchors
@@ -421,9 +422,9 @@ def test_nothing_is_written_if_the_claim_is_lost(version):
         raise LeaseLostError(run.pk)
 
     with pytest.raises(LeaseLostError):
-        save.save(Turn(run.pk, lost, lambda: None, float("inf")), grading, maps)
+        save.save_results(Turn(run.pk, lost, lambda: None, float("inf")), grading, maps)
     assert sorted(run.worker_grades.values_list("pk")) == before
-    save.save(Turn(run.pk, nullcontext, lambda: None, float("inf")), grading, maps)
+    save.save_results(Turn(run.pk, nullcontext, lambda: None, float("inf")), grading, maps)
     assert sorted(run.worker_grades.values_list("pk")) != before
 
 

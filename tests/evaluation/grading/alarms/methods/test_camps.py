@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 from scipy.sparse.linalg import eigsh
 
-from evaluation.grading.alarms.methods import Pairs, camps
+from evaluation.grading.alarms.methods import Pairs, find_camps
 from evaluation.methods.simulation import correlated_weak, honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pairs_of, pasted
 
 
 def camps_of(crowd, **how):
-    return camps(pairs_of(crowd.vectors, crowd.workers, crowd.questions), **how)
+    return find_camps(pairs_of(crowd.vectors, crowd.workers, crowd.questions), **how)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.7])
@@ -37,7 +37,7 @@ def test_good_and_bad_workers_are_no_camps(n_workers):
 def test_a_sparse_crowd_shows_its_camps_too():
     crowd = simulate(correlated_weak(0.8, n_workers=40), 60, 100, seed=1, answers_per_question=8)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
-    found = camps(Pairs.of(aqer.mean_vote_))
+    found = find_camps(Pairs.of(aqer.mean_vote_))
     assert found.rings
     assert {frozenset(aqer.workers_[camp].tolist()) for camp in found.members} == {
         frozenset(range(20)),
@@ -53,18 +53,18 @@ def test_the_larger_camp_comes_first():
 def test_the_same_seed_gives_the_same_statistic_and_it_is_the_normal_quantile_of_t():
     crowd = simulate(correlated_weak(0.3, 0.5, weak=1.0), 12, 60, 4)
     pairs = pairs_of(crowd.vectors, crowd.workers, crowd.questions)
-    assert camps(pairs, seed=3).statistic == camps(pairs, seed=3).statistic
-    from evaluation.grading.alarms.methods.camps import _as_z
+    assert find_camps(pairs, seed=3).statistic == find_camps(pairs, seed=3).statistic
+    from evaluation.grading.alarms.methods.camps import _convert_t_to_z
 
-    assert _as_z(2.0, 9) == pytest.approx(stats.norm.isf(stats.t.sf(2.0, 9)))
-    assert _as_z(-2.0, 9) == -_as_z(2.0, 9)
-    assert _as_z(1e9, 300) == 37.0
+    assert _convert_t_to_z(2.0, 9) == pytest.approx(stats.norm.isf(stats.t.sf(2.0, 9)))
+    assert _convert_t_to_z(-2.0, 9) == -_convert_t_to_z(2.0, 9)
+    assert _convert_t_to_z(1e9, 300) == 37.0
 
 
 def test_four_who_paste_one_good_answer_have_no_camp_of_honest_ones_against_them():
     crowd = simulate(honest(20), 20, 100, 8)
     vectors = pasted(crowd, [0, 1, 2, 3])
-    found = camps(pairs_of(vectors, crowd.workers, crowd.questions))
+    found = find_camps(pairs_of(vectors, crowd.workers, crowd.questions))
     assert found.statistic == 0.0
 
 
@@ -79,7 +79,7 @@ def test_too_small_a_crowd_has_no_statistic_but_a_reason(workers, questions, rea
 
 def test_answers_that_are_all_the_same_have_no_second_camp():
     vectors = np.ones((60, 4))
-    found = camps(pairs_of(vectors, np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10)))
+    found = find_camps(pairs_of(vectors, np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10)))
     assert not found.rings
 
 
@@ -102,7 +102,7 @@ def test_started_from_each_camp_a_run_ends_in_that_camp():
 def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvector():
     # More workers than are solved at once: three camps of unequal strength, and noise.
     from evaluation.grading.alarms.methods.additive import DENSE
-    from evaluation.grading.alarms.methods.camps import _leading_vector
+    from evaluation.grading.alarms.methods.camps import _compute_leading_vector
 
     n = DENSE + 20
     rng = np.random.default_rng(1)
@@ -111,15 +111,15 @@ def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvecto
     values = np.where(camp[left] == camp[right], 0.6 - 0.2 * camp[left], -0.3)
     values += 0.05 * rng.standard_normal(len(left))
     pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), n, 1)
-    wanted = eigsh(pairs.symmetric(values).toarray(), k=1, which="LA")[1][:, 0]
-    found = _leading_vector(pairs, values)
+    wanted = eigsh(pairs.build_symmetric(values).toarray(), k=1, which="LA")[1][:, 0]
+    found = _compute_leading_vector(pairs, values)
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-9)
     assert found * np.sign(found @ wanted) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_a_large_crowd_without_any_likeness_ends_at_the_first_step():
-    from evaluation.grading.alarms.methods.camps import _leading_vector
+    from evaluation.grading.alarms.methods.camps import _compute_leading_vector
 
     left, right = np.triu_indices(310, 1)
     pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), 310, 1)
-    assert np.linalg.norm(_leading_vector(pairs, np.zeros(len(left)))) == pytest.approx(1.0)
+    assert np.linalg.norm(_compute_leading_vector(pairs, np.zeros(len(left)))) == pytest.approx(1.0)

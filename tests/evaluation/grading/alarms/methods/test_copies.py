@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.grading.alarms.methods import kinship
+from evaluation.grading.alarms.methods import find_copiers
 from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import pairs_by_hand, pairs_of, pasted
 
 
 def kinship_of(crowd, vectors=None):
     vectors = crowd.vectors if vectors is None else vectors
-    return kinship(pairs_of(vectors, crowd.workers, crowd.questions))
+    return find_copiers(pairs_of(vectors, crowd.workers, crowd.questions))
 
 
 def members(found):
@@ -26,7 +26,7 @@ def test_the_share_of_the_gap_that_two_of_four_close_by_hand():
     # the gap to identity is .5, and all of it is closed.
     corner = np.linalg.cholesky(np.full((3, 3), 0.5) + 0.5 * np.eye(3))
     vectors = np.tile(corner[[0, 1, 2, 2]], (10, 1))
-    found = kinship(pairs_of(vectors, np.tile(np.arange(4), 10), np.repeat(np.arange(10), 4)))
+    found = find_copiers(pairs_of(vectors, np.tile(np.arange(4), 10), np.repeat(np.arange(10), 4)))
     assert members(found) == [[2, 3]]
     assert found.groups[0].statistic == pytest.approx(1.0)
     assert found.groups[0].mean_cosine == pytest.approx(1.0)
@@ -117,7 +117,7 @@ def test_the_bound_for_chance_is_shared_among_all_pairs_that_are_looked_at(alike
     cosine = usual_crowd()
     cosine[2, 7] = 0.3
     cosine[2, 7, :alike] = 1.0
-    found = kinship(pairs_by_hand(cosine))
+    found = find_copiers(pairs_by_hand(cosine))
     assert members(found) == []
     assert [group.members.tolist() for group in found.partly] == ([[2, 7]] if named else [])
     if named:  # the 65 others: 65 x 4 of 65 x 40
@@ -134,7 +134,7 @@ def test_pairs_that_share_too_little_have_no_part_in_the_bound_for_chance():
     cosine[4:, 4:, 40:] = 0.3
     cosine[1, 3, :40] = 0.3
     cosine[1, 3, :15] = 1.0
-    found = kinship(pairs_by_hand(cosine))
+    found = find_copiers(pairs_by_hand(cosine))
     assert [group.members.tolist() for group in found.partly] == [[1, 3]]
     assert found.partly[0].statistic == pytest.approx(15 / 40 - 0.1)
 
@@ -146,7 +146,7 @@ def test_who_is_in_a_group_is_not_told_again_for_a_part_of_the_answers():
     for left, right in ((1, 3), (6, 9), (0, 11)):
         cosine[left, right] = 0.3
         cosine[left, right, :19] = 1.0
-    found = kinship(pairs_by_hand(cosine))
+    found = find_copiers(pairs_by_hand(cosine))
     assert members(found) == [[3, 6]]
     assert [group.members.tolist() for group in found.partly] == [[0, 11]]
 
@@ -155,7 +155,7 @@ def test_the_same_answers_on_fewer_than_ten_questions_are_told_of_nobody():
     cosine = usual_crowd()
     cosine[2, 7] = np.nan
     cosine[2, 7, :9] = 1.0
-    found = kinship(pairs_by_hand(cosine))
+    found = find_copiers(pairs_by_hand(cosine))
     assert (members(found), found.partly) == ([], ())
     cosine[2, 7, 9] = 1.0
-    assert members(kinship(pairs_by_hand(cosine))) == [[2, 7]]
+    assert members(find_copiers(pairs_by_hand(cosine))) == [[2, 7]]

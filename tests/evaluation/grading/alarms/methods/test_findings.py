@@ -8,7 +8,7 @@ import pytest
 from evaluation.consensus import AQER
 from evaluation.grading.alarms.methods import KINDS, Group, findings, survey
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
-from evaluation.grading.alarms.methods.findings import IDENTICAL, is_camp, may_be_called_copies
+from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copying
 from evaluation.grading.alarms.methods.model_likeness import ModelLikeness
 from evaluation.grading.alarms.methods.ranking import RankingStatistic
 from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
@@ -251,12 +251,12 @@ def test_each_camp_says_how_many_the_other_has_and_where_its_start_leads(silent)
 def test_a_group_is_a_camp_if_it_shares_four_fifths_of_both(silent, members, camp):
     seen = with_camps(silent, range(5), range(5, 12))
     group = replace(GROUP, members=codes(*members))
-    assert is_camp(group, seen.camps) == camp
-    assert is_camp(group, silent.camps) is None
-    assert may_be_called_copies(seen, group, by_texts=False) is (camp is None)
-    assert may_be_called_copies(seen, group, by_texts=True)
-    assert may_be_called_copies(seen, replace(group, mean_cosine=IDENTICAL), by_texts=False)
-    assert may_be_called_copies(silent, group, by_texts=False)
+    assert find_equal_camp(group, seen.camps) == camp
+    assert find_equal_camp(group, silent.camps) is None
+    assert is_copying(seen, group, by_texts=False) is (camp is None)
+    assert is_copying(seen, group, by_texts=True)
+    assert is_copying(seen, replace(group, mean_cosine=IDENTICAL), by_texts=False)
+    assert is_copying(silent, group, by_texts=False)
 
 
 @pytest.mark.parametrize(

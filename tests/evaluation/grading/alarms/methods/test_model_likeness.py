@@ -5,7 +5,10 @@ import pytest
 from scipy import sparse
 
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.model_likeness import model_cosines, model_likeness
+from evaluation.grading.alarms.methods.model_likeness import (
+    compute_model_cosines,
+    find_model_likeness,
+)
 from evaluation.methods.simulation import WorkerGroup, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
@@ -22,8 +25,8 @@ def crowd_and_model(model_noise, seed=0):
 def likeness(crowd, vectors, spoken, questions=None):
     asked = np.arange(N_QUESTIONS) if questions is None else questions
     vote = fitted(vectors, crowd.workers, crowd.questions).mean_vote_
-    to_model = model_cosines(vote.cells, vectors, asked, spoken)
-    return model_likeness("m", Pairs.of(vote), vote.cells, to_model), vote.cells, to_model
+    to_model = compute_model_cosines(vote.cells, vectors, asked, spoken)
+    return find_model_likeness("m", Pairs.of(vote), vote.cells, to_model), vote.cells, to_model
 
 
 @pytest.mark.parametrize("made", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -31,7 +34,7 @@ def test_cosines_to_the_model_question_by_question(made):
     crowd, spoken = crowd_and_model(0.5)
     asked = np.array([3, 1])
     vote = fitted(made(crowd.vectors), crowd.workers, crowd.questions).mean_vote_
-    found = model_cosines(vote.cells, made(crowd.vectors), asked, made(spoken[asked]))
+    found = compute_model_cosines(vote.cells, made(crowd.vectors), asked, made(spoken[asked]))
     for at, value in enumerate(found):
         x, question = crowd.vectors[vote.cells.row[at]], vote.cells.question[at]
         if question not in (1, 3):

@@ -7,7 +7,7 @@ from scipy import sparse
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import Electorate
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.additive import loadings, worker_effects
+from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pairs_of
 from tests.evaluation.methods.worlds import crowd
 
@@ -54,14 +54,18 @@ def test_sums_and_the_symmetric_matrix_by_hand():
     pairs = pairs_of(vectors, ["a", "b", "a", "b", "b", "c"], [1, 1, 2, 2, 3, 3])
     assert pairs.shared.tolist() == [2, 1]
     assert pairs.total == pytest.approx([1.0, 0.6])
-    assert pairs.symmetric(pairs.shared).toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    assert pairs.build_symmetric(pairs.shared).toarray().tolist() == [
+        [0, 2, 0],
+        [2, 0, 1],
+        [0, 1, 0],
+    ]
     assert pairs.pairs_of_question.tolist() == [1, 1, 1]
 
 
 def test_nobody_shares_a_question_and_there_are_no_pairs():
     pairs = pairs_of(np.eye(3), ["a", "b", "c"], [1, 2, 3])
     assert len(pairs) == len(pairs.pair) == 0
-    assert pairs.symmetric(pairs.shared).upper.nnz == 0
+    assert pairs.build_symmetric(pairs.shared).upper.nnz == 0
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
@@ -102,7 +106,7 @@ def test_pairs_among_some_workers_keep_codes_and_cosines():
     pairs = Pairs.of(aqer.mean_vote_)
     chosen = np.array([True, False, True, True, False, True])
     names = set(aqer.workers_[chosen].tolist())
-    some = listed(aqer, pairs.only_workers(chosen))
+    some = listed(aqer, pairs.select_workers(chosen))
     assert some == {k: v for k, v in listed(aqer, pairs).items() if {k[0], k[1]} <= names}
 
 
@@ -113,15 +117,15 @@ def test_additive_effects_and_one_factor_are_found_again(workers):
     who, asked = np.repeat(np.arange(workers), 3), rng.integers(0, workers // 2, workers * 3)
     _, once = np.unique(np.stack([who, asked]), axis=1, return_index=True)
     pairs = pairs_of(vectors[once], who[once], asked[once])
-    met = pairs.symmetric(pairs.shared) @ np.ones(workers) > 0
+    met = pairs.build_symmetric(pairs.shared) @ np.ones(workers) > 0
     effect = rng.uniform(0.2, 0.9, workers)
     sums = effect[pairs.left] + effect[pairs.right]
-    found = worker_effects(pairs, sums, pairs.shared)
+    found = fit_worker_effects(pairs, sums, pairs.shared)
     # Two workers who only meet each other have no effects of their own, but their sum is known.
     assert found[pairs.left] + found[pairs.right] == pytest.approx(sums, abs=1e-4)
     assert (found[~met] == 0).all()
     product = effect[pairs.left] * effect[pairs.right]
-    q = loadings(pairs, product, pairs.shared, rounds=2000)
+    q = fit_loadings(pairs, product, pairs.shared, rounds=2000)
     assert q[pairs.left] * q[pairs.right] == pytest.approx(product, abs=1e-3)
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.alarms.methods import question_camps
+from evaluation.grading.alarms.methods import find_question_camps
 from evaluation.grading.alarms.methods.likeness import RowLikeness, WholeLikeness
 from evaluation.methods.simulation import honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 
 def look(vectors, workers, questions, **switches):
-    return question_camps(fitted(vectors, workers, questions, **switches).mean_vote_)
+    return find_question_camps(fitted(vectors, workers, questions, **switches).mean_vote_)
 
 
 def with_misconceptions(crowd, n_questions, seed=0):
@@ -59,7 +59,7 @@ def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
     crowd = simulate(honest(20, (0.5, 1.0)), 20, 200, 3)
     vectors, held = with_misconceptions(crowd, 6)
     aqer = fitted(vectors, crowd.workers, crowd.questions)
-    found = question_camps(aqer.mean_vote_)
+    found = find_question_camps(aqer.mean_vote_)
     assert found.rings
     assert set(aqer.questions_[found.listed].tolist()) == set(held)
     assert found.statistic == pytest.approx(6 / 20)
@@ -114,7 +114,7 @@ def test_the_seed_says_which_answers_are_in_the_sample(monkeypatch, seed):
     vectors = np.vstack([rng.normal(0, 0.2, (70, 8)) + axis for axis in np.eye(8)[:2]])
     vote = fitted(vectors, np.arange(140), np.zeros(140, int)).mean_vote_
     drawn = np.sort(np.random.default_rng(seed).choice(140, 40, replace=False))
-    ((large, small),) = question_camps(vote, seed).camps
+    ((large, small),) = find_question_camps(vote, seed).camps
     assert np.union1d(large, small).tolist() == drawn.tolist()
 
 
@@ -154,6 +154,6 @@ def test_rows_multiply_as_the_whole_matrix_does():
     v = rng.normal(size=(2, 9))
     np.testing.assert_allclose(other.times(v), one.times(v), atol=1e-12)
     np.testing.assert_allclose(other.sums, whole.sum(axis=2), atol=1e-12)
-    np.testing.assert_allclose(other.after_steps(v, 64), one.after_steps(v, 64), atol=1e-9)
+    np.testing.assert_allclose(other.run_power_steps(v, 64), one.run_power_steps(v, 64), atol=1e-9)
     inside = np.arange(9) % 2 == 0
-    np.testing.assert_allclose(other.sums_within(1, inside), one.sums_within(1, inside), atol=1e-12)
+    np.testing.assert_allclose(other.sum_within(1, inside), one.sum_within(1, inside), atol=1e-12)

@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus import AQER
-from evaluation.grading.alarms.methods import camps, ranking
+from evaluation.grading.alarms.methods import find_camps, ranking
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.ranking import (
-    concentration,
-    disagreement,
-    leverage,
-    stability,
-    start_agreement,
+    compute_concentration,
+    compute_disagreement,
+    compute_leverage,
+    compute_stability,
+    compute_start_agreement,
 )
 from evaluation.methods.simulation import correlated_weak, honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
@@ -32,7 +32,7 @@ def test_leverage_is_the_least_agreement_with_a_run_without_the_worker(switches)
         )
         others = np.delete(np.arange(10), worker)
         expected[worker] = stats.spearmanr(aqer.raw_[others], without.raw_).statistic
-    found = leverage(aqer)
+    found = compute_leverage(aqer)
     assert found.statistic == pytest.approx(min(expected.values()), abs=1e-9)
     assert expected[found.worker] == pytest.approx(found.statistic, abs=1e-9)
 
@@ -40,53 +40,55 @@ def test_leverage_is_the_least_agreement_with_a_run_without_the_worker(switches)
 def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatch):
     crowd = simulate(honest(70), 6, 40, 1)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
-    found = leverage(aqer)
+    found = compute_leverage(aqer)
     assert (found.statistic, found.reason) == (None, "nobody_outweighs_others")
     monkeypatch.setattr(ranking, "OUTWEIGHS", 1.0)
-    found = leverage(aqer)
+    found = compute_leverage(aqer)
     assert found.worker in np.argsort(-aqer.weights_)[:20]
     assert not found.rings
 
 
 def test_leverage_of_few_workers_is_undefined():
     crowd = simulate(honest(8), 6, 12, 5)
-    found = leverage(fitted(crowd.vectors, crowd.workers, crowd.questions))
+    found = compute_leverage(fitted(crowd.vectors, crowd.workers, crowd.questions))
     assert (found.statistic, found.reason) == (None, "too_few_ranked_workers")
 
 
 def test_two_starts_end_apart_where_camps_are_equally_strong():
     crowd = simulate(correlated_weak(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
-    found = camps(Pairs.of(aqer.mean_vote_))
-    check = start_agreement(aqer, found.members)
+    found = find_camps(Pairs.of(aqer.mean_vote_))
+    check = compute_start_agreement(aqer, found.members)
     assert check.statistic < 0.5
     assert check.rings
 
 
 def test_stability_is_the_median_of_the_draws_that_have_a_value():
-    assert stability([0.9, np.nan, 0.5, 0.7]).statistic == 0.7
-    assert stability([0.9, np.nan, 0.5, 0.7]).rings
-    assert stability([]).reason == stability([np.nan]).reason == "no_draws"
+    assert compute_stability([0.9, np.nan, 0.5, 0.7]).statistic == 0.7
+    assert compute_stability([0.9, np.nan, 0.5, 0.7]).rings
+    assert compute_stability([]).reason == compute_stability([np.nan]).reason == "no_draws"
 
 
 def test_a_run_with_draws_has_a_stability():
     crowd = simulate(honest(10), 12, 100, 5)
     aqer = AQER(n_draws=20).fit(crowd.vectors, crowd.workers, crowd.questions)
-    assert not stability(aqer.draw_agreement_).rings
+    assert not compute_stability(aqer.draw_agreement_).rings
 
 
 def test_two_graders_disagree_below_the_threshold_and_need_eight_workers():
     raw, everybody = np.arange(8.0), np.ones(8, dtype=bool)
-    assert disagreement(raw, raw[::-1].copy(), everybody).statistic == pytest.approx(-1.0)
-    assert disagreement(raw, raw[::-1].copy(), everybody).rings
-    assert not disagreement(raw, raw**2, everybody).rings
-    assert disagreement(raw, np.ones(8), everybody).reason == "no_spread"
+    assert compute_disagreement(raw, raw[::-1].copy(), everybody).statistic == pytest.approx(-1.0)
+    assert compute_disagreement(raw, raw[::-1].copy(), everybody).rings
+    assert not compute_disagreement(raw, raw**2, everybody).rings
+    assert compute_disagreement(raw, np.ones(8), everybody).reason == "no_spread"
     raw[3] = np.nan
-    assert disagreement(raw, raw, everybody).reason == "too_few_ranked_workers"
+    assert compute_disagreement(raw, raw, everybody).reason == "too_few_ranked_workers"
 
 
 def test_the_effective_number_of_voters_by_hand():
     # 1 / (.7^2 + 3 * .1^2) = 1 / .52 = 1.923 of 4 workers
-    assert concentration(np.array([0.7, 0.1, 0.1, 0.1])).statistic == pytest.approx(1.923 / 4, 1e-3)
-    assert concentration(np.array([1.0, 0, 0, 0])).rings
-    assert concentration(np.full(3, np.nan)).reason == "no_weights"
+    assert compute_concentration(np.array([0.7, 0.1, 0.1, 0.1])).statistic == pytest.approx(
+        1.923 / 4, 1e-3
+    )
+    assert compute_concentration(np.array([1.0, 0, 0, 0])).rings
+    assert compute_concentration(np.full(3, np.nan)).reason == "no_weights"

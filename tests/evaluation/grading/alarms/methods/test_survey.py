@@ -7,9 +7,17 @@ import pytest
 
 from evaluation.consensus import AQER
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.camps import camps
-from evaluation.grading.alarms.methods.model_likeness import model_cosines, model_likeness
-from evaluation.grading.alarms.methods.survey import NO_OTHER_GRADER, ModelSpeech, _heaviest, survey
+from evaluation.grading.alarms.methods.camps import find_camps
+from evaluation.grading.alarms.methods.model_likeness import (
+    compute_model_cosines,
+    find_model_likeness,
+)
+from evaluation.grading.alarms.methods.survey import (
+    NO_OTHER_GRADER,
+    ModelAnswersInSpace,
+    _find_heaviest,
+    survey,
+)
 from evaluation.methods.simulation import honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
@@ -28,7 +36,7 @@ from tests.evaluation.grading.alarms.methods.crowds import fitted
     ],
 )
 def test_the_heaviest_are_the_fewest_who_carry_half_of_the_weight(weights, workers):
-    assert _heaviest(np.array(weights)).tolist() == workers
+    assert _find_heaviest(np.array(weights)).tolist() == workers
 
 
 def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
@@ -42,8 +50,8 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
     vectors[mine] = spoken[np.searchsorted(aqer.questions_, crowd.questions[mine])]
     aqer = fitted(vectors, crowd.workers, crowd.questions)
     models = [
-        ModelSpeech("another", rng.standard_normal((12, 50)), asked),
-        ModelSpeech("pasted", spoken, asked),
+        ModelAnswersInSpace("another", rng.standard_normal((12, 50)), asked),
+        ModelAnswersInSpace("pasted", spoken, asked),
     ]
     found = survey(aqer, models=models, vectors=vectors).models
     assert [(one.model, aqer.workers_[one.workers].tolist()) for one in found] == [
@@ -51,8 +59,8 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
         ("pasted", [4]),
     ]
     cells = aqer.mean_vote_.cells
-    to_model = model_cosines(cells, vectors, asked, spoken)
-    alone = model_likeness("pasted", Pairs.of(aqer.mean_vote_), cells, to_model)
+    to_model = compute_model_cosines(cells, vectors, asked, spoken)
+    alone = find_model_likeness("pasted", Pairs.of(aqer.mean_vote_), cells, to_model)
     assert found[1].statistic == pytest.approx(alone.statistic, nan_ok=True, abs=1e-12)
     assert survey(aqer, models=models).models == ()  # without the workers' vectors: none
 
@@ -61,7 +69,7 @@ def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
     asked = []
     # Its package has a function of the same name.
     module = sys.modules[survey.__module__]
-    monkeypatch.setattr(module, "camps", lambda *of: asked.append(of[1:]) or camps(*of))
+    monkeypatch.setattr(module, "find_camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
     crowd = simulate(honest(8), 8, 20, 0)
     survey(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
     assert asked == [(17,)]

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.grading.facts.methods import Mentions, State, Verdict, consensus_of, judge
-from evaluation.grading.facts.methods.verdicts import agreement_of
+from evaluation.grading.facts.methods import (
+    Mentions,
+    State,
+    Verdict,
+    compute_consensus,
+    judge_answer,
+)
+from evaluation.grading.facts.methods.verdicts import compute_agreement
 from evaluation.methods.statistics.proportions import wilson_interval
 
 
@@ -13,12 +19,12 @@ def crowd(values, weights=None, bounds=None):
     low = np.array(values, dtype=float)
     bound = np.zeros(len(low), dtype=int) if bounds is None else np.array(bounds)
     weights = np.ones(len(low)) if weights is None else np.array(weights, dtype=float)
-    return consensus_of(Mentions(np.arange(len(low)), low, low, bound), weights)
+    return compute_consensus(Mentions(np.arange(len(low)), low, low, bound), weights)
 
 
 def verdicts(found, *values, bound=0, **options):
     low = np.array(values, dtype=float)
-    judged = judge(found, low, low, np.full(len(low), bound), **options)
+    judged = judge_answer(found, low, low, np.full(len(low), bound), **options)
     return [one.verdict for one in judged]
 
 
@@ -107,13 +113,13 @@ def test_intervals_that_overlap_back_each_other():
         np.array([1850.0, 1857, 1857, 1857, 1900]),
         np.array([1859.0, 1857, 1857, 1857, 1900]),
     )
-    found = consensus_of(Mentions(np.arange(5), low, high, np.zeros(5, dtype=int)), np.ones(5))
+    found = compute_consensus(Mentions(np.arange(5), low, high, np.zeros(5, dtype=int)), np.ones(5))
     assert found.backed.tolist() == [4, 1]
     assert (found.low[0], found.high[0]) == (1857, 1857)
 
 
 def test_agreement_is_empty_below_five_facts():
-    assert agreement_of(4, 0).agreement is None
-    found = agreement_of(4, 1)
+    assert compute_agreement(4, 0).agreement is None
+    found = compute_agreement(4, 1)
     expected = stats.binomtest(4, 5).proportion_ci(method="wilson")
     assert (found.agreement, found.low, found.high) == (0.8, expected.low, expected.high)

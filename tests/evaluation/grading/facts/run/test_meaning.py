@@ -9,7 +9,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.flow.fact_slots import MEANING
 from evaluation.grading.facts.messages import FACTS
-from evaluation.grading.facts.run import crowd_facts, with_meaning
+from evaluation.grading.facts.run import add_meaning, crowd_facts
 from tests.contracts.replay import facts_of
 
 
@@ -57,7 +57,7 @@ def judged(texts, script, scores=None, models=(), excluded=(), question="q", **m
     scores = np.linspace(0.9, 0.1, n) if scores is None else np.array(scores)
     facts = crowd_facts({}, answers, spoken, excluded=excluded)
     nearest = {question: int(np.argmax(scores))}
-    found = with_meaning(facts, answers, spoken, scores, nearest, script, None, excluded, **more)
+    found = add_meaning(facts, answers, spoken, scores, nearest, script, None, excluded, **more)
     rows = {one.name: one for one in found.answers if one.slot == MEANING}
     return found, rows
 

@@ -9,7 +9,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers
 from evaluation.flow.asking.reading import AnswerColumns
 from evaluation.grading.facts.run import crowd_facts
-from evaluation.grading.facts.run.reading import facts_in, read_by_model, slots_in
+from evaluation.grading.facts.run.reading import extract_by_model, parse_facts, parse_slots
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def facts(*found):
 def read(texts, model, wording="Where is it?"):
     n = len(texts)
     people = [f"w{at}" for at in range(n)]
-    reader = read_by_model(
+    reader = extract_by_model(
         AnswerColumns(people, [True] * n, ["q"] * n, texts, {"q": wording}, {}), model, "m"
     )
     answers = Answers(list(range(n)), people, ["q"] * n, texts, [False] * n)
@@ -158,11 +158,11 @@ def test_any_script_is_quoted_as_it_stands(texts, quote):
     ],
 )  # fmt: skip
 def test_a_reply_of_another_form_says_nothing(reply, found):
-    assert facts_in(reply) == found
+    assert parse_facts(reply) == found
 
 
 def test_slots_are_short_names_each_once_and_five_at_most():
     reply = json.dumps({"slots": ["Year", "year ", "", 3, "a", "b", "c", "d", "e", "meaning"]})
-    assert slots_in(reply) == (["year", "a", "b", "c", "d"], None)
-    assert slots_in('{"slots": []}') == ([], None)
-    assert slots_in('{"slots": [""]}') == (None, "no_list")
+    assert parse_slots(reply) == (["year", "a", "b", "c", "d"], None)
+    assert parse_slots('{"slots": []}') == ([], None)
+    assert parse_slots('{"slots": [""]}') == (None, "no_list")

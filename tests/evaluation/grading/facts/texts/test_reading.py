@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.grading.facts.texts import Reader
-from evaluation.grading.facts.texts.tokens import tokens_of
+from evaluation.grading.facts.texts.tokens import tokenise
 
 PARTS = (
     "12 25 1858 1,250 h25 hours and a half between at least per each century 19th - : / ½ million "
@@ -161,5 +161,5 @@ def test_the_span_of_a_figure_spells_its_value(number):
 def test_long_texts_take_linear_steps(part):
     # Twice the text, twice the tokens: nothing is read again and again.
     text = part * (100_000 // len(part))
-    assert len(tokens_of(text + text)) <= 2 * len(tokens_of(text)) + 1
+    assert len(tokenise(text + text)) <= 2 * len(tokenise(text)) + 1
     assert all(one.spans[0][1] <= len(text) for one in read(text))

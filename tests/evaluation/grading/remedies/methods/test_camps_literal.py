@@ -7,7 +7,7 @@ from scipy import sparse
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import RemedyError
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.grading.remedies.methods.question_camps import camps_of_answers
+from evaluation.grading.remedies.methods.question_camps import label_camps
 from evaluation.methods.cells import Cells
 from tests.evaluation.consensus.methods import literal
 from tests.evaluation.methods.worlds import as_answers, crowd
@@ -88,7 +88,7 @@ def two_answers(seed=0, workers=10, questions=12, dimension=40):
 def test_camps_are_found_where_a_question_has_two_answers_and_nowhere_else():
     x, who, what, side, _ = two_answers()
     cells = Cells.from_codes(who, what, 10, 12)
-    camp, found = camps_of_answers(MeanVote.from_vectors(x, cells, "cosine"), x, seed=0)
+    camp, found = label_camps(MeanVote.from_vectors(x, cells, "cosine"), x, seed=0)
     assert sorted(question.question for question in found) == [1, 3, 5, 7, 9, 11]
     assert all(question.sizes == (5, 5) for question in found)
     for question in range(12):
@@ -101,7 +101,7 @@ def test_camps_are_found_where_a_question_has_two_answers_and_nowhere_else():
 
 def test_with_camps_nobody_is_punished_for_the_other_right_answer():
     x, who, what, _, noise = two_answers(seed=3)
-    camps, _ = camps_of_answers(
+    camps, _ = label_camps(
         MeanVote.from_vectors(x, Cells.from_codes(who, what, 10, 12), "cosine"), x, seed=0
     )
     plain = AQER(n_draws=0, leave_one_out=True).fit(x, who, what)

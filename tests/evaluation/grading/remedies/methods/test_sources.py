@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.remedies.methods.sources import Source, source_of
+from evaluation.grading.remedies.methods.sources import Source, find_source
 from evaluation.grading.remedies.methods.units import units_of
 
 NONE = np.nan
@@ -39,18 +39,18 @@ def times(*of_questions):
     ],
 )
 def test_the_source_was_first_on_most_of_the_questions_whose_times_tell(when, wanted):
-    assert source_of(GROUP, WORKER, QUESTION, times(*when)) == wanted
+    assert find_source(GROUP, WORKER, QUESTION, times(*when)) == wanted
 
 
 def test_nobody_took_times_and_nobody_is_the_source():
-    assert source_of(GROUP, WORKER, QUESTION, np.empty(0)) is None
+    assert find_source(GROUP, WORKER, QUESTION, np.empty(0)) is None
 
 
 def test_a_question_that_one_member_answered_tells_nothing():
     # On question 0 worker 1 stands alone, on the others worker 2 is first.
     kept = np.flatnonzero(~((QUESTION == 0) & np.isin(WORKER, [0, 2])))
     when = times((5, 1, 9), (5, 3, 1), (5, 3, 1), (5, 3, 1))[kept]
-    assert source_of(GROUP, WORKER[kept], QUESTION[kept], when) == Source(2, 3, 3)
+    assert find_source(GROUP, WORKER[kept], QUESTION[kept], when) == Source(2, 3, 3)
 
 
 def vectors():
