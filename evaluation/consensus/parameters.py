@@ -34,19 +34,19 @@ MOST_DRAWS = 100_000
 
 
 @cache
-def _of_estimator() -> frozenset[str]:
+def _list_estimator_parameters() -> frozenset[str]:
     """Return the names of the parameters of `AQER`, which is loaded by the first call."""
     from evaluation.consensus import AQER
 
     return frozenset(inspect.signature(AQER).parameters)
 
 
-def _only_of(workers: tuple[str, ...]) -> str:
+def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
     """Return how a signature tells whose groups vote as one; "" for all groups."""
     return f"-of-{len(workers)}-{short_hash(sorted(workers))}" if workers else ""
 
 
-def _unreadable(spec: str) -> Problem | None:
+def _check_embedder(spec: str) -> Problem | None:
     try:
         parse_spec(spec)
     except BackendError as error:
@@ -101,7 +101,7 @@ class AqerParameters(Parameters):
             other_label="Another embedder",
             other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
             "Operators may name a server or a file as well.",
-            test=_unreadable,
+            test=_check_embedder,
             reserved=for_operators,
             loads=named_model,
             short="{value}",
@@ -276,7 +276,7 @@ class AqerParameters(Parameters):
             group=REMEDIES,
             signed_as=REMEDIES,
             gathered=True,
-            sign=lambda of: f"{of.group_vote:g}{_only_of(of.collapse_workers)}",
+            sign=lambda of: f"{of.group_vote:g}{_sign_collapsed_workers(of.collapse_workers)}",
         ),
     )
     collapse_workers: tuple[str, ...] = option(
@@ -473,7 +473,7 @@ class AqerParameters(Parameters):
 
     def of_estimator(self) -> dict[str, Any]:
         """Return the arguments of `AQER`."""
-        known = _of_estimator()
+        known = _list_estimator_parameters()
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 

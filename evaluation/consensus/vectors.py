@@ -142,10 +142,10 @@ def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
     if given.models is None:
         return found
     assert found.models is not None
-    return replace(found, models=_spread(found.models, spoken, len(given.models)))
+    return replace(found, models=_place_rows(found.models, spoken, len(given.models)))
 
 
-def _spread(vectors: Vectors, rows: list[int], count: int) -> Vectors:
+def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
     """Put the vectors of some rows among `count` rows, zeros elsewhere."""
     if len(rows) == count:
         return vectors

@@ -36,14 +36,14 @@ def codes_of(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {labels.shape}")
-    distinct, first, inverse = _unique(labels)
+    distinct, first, inverse = _find_distinct(labels)
     order = np.argsort(first, kind="stable")
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[inverse], distinct[order]
 
 
-def _unique(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
+def _find_distinct(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
     """Return distinct labels, sorted, where each comes first, and the place of every label.
 
     As `numpy.unique`, but whole numbers that lie close together are counted and not sorted, which

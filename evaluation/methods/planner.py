@@ -128,7 +128,7 @@ def similarity_to_truth(left_out: float, others: float) -> float:
     return min(1.0, math.sqrt((half + math.sqrt(half**2 + 4 * K * L**2)) / (2 * K)))
 
 
-def deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
     """Hoeffding's t = sqrt(ln(2/delta) / (2M)): how far a mean of M may be from its expectation.
 
     Two-sided, for similarities in 0..1, exceeded with probability delta at most.
@@ -163,7 +163,7 @@ def plan(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
     """
     M, mu = index(workers), float(mu)
     average = float(error(mu, M))
-    t = float(deviation(M, delta))
+    t = float(compute_deviation(M, delta))
     worst = float(error(mu - t, M)) if mu > t else None
     reason = None if worst is not None else MEAN_WITHIN_DEVIATION
     return Plan(mu, M, float(delta), t, average, worst, reason)
@@ -196,13 +196,13 @@ def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requi
         return bool(error(mu, M) <= target)
 
     def worst_reached(M: int) -> bool:
-        S = mu - float(deviation(M, delta))
+        S = mu - float(compute_deviation(M, delta))
         return S > 0 and bool(error(S, M) <= target)
 
     average = worst = None
     reason = MEAN_NOT_POSITIVE
     if mu > 0:
-        average, worst = _fewest(average_reached), _fewest(worst_reached)
+        average, worst = _find_fewest(average_reached), _find_fewest(worst_reached)
         reason = TARGET_OUT_OF_REACH
     return Requirement(
         mu,
@@ -284,7 +284,7 @@ def answers_for_width(width: ArrayLike, answers: ArrayLike, target: float) -> ND
     return np.asarray(np.maximum(before, np.ceil(needed * (1 - 1e-9))))
 
 
-def _fewest(reached: Callable[[int], bool]) -> int | None:
+def _find_fewest(reached: Callable[[int], bool]) -> int | None:
     """Smallest M for which `reached` holds; it must stay true once it is (both errors fall)."""
     high = 1
     while not reached(high):

@@ -84,7 +84,7 @@ class SimulatedCrowd:
 
         -1 to 1; NaN for a worker without an answer.
         """
-        x, y = _unit(self.vectors), _unit(self.truth)
+        x, y = _scale_to_unit_length(self.vectors), _scale_to_unit_length(self.truth)
         return self._mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
 
     def quality_of_script(self) -> Floats:
@@ -93,8 +93,8 @@ class SimulatedCrowd:
         What the authors' script takes for the truth. Of its Q^2 cosines only Q belong to a
         question and its own answer; the others are noise, or measure bias alone.
         """
-        mean = _unit(self.truth).mean(axis=0)
-        return self._mean_by_worker(_unit(self.vectors) @ mean)
+        mean = _scale_to_unit_length(self.truth).mean(axis=0)
+        return self._mean_by_worker(_scale_to_unit_length(self.vectors) @ mean)
 
     def _mean_by_worker(self, values: Floats) -> Floats:
         n = np.bincount(self.workers, minlength=self.n_workers)
@@ -131,13 +131,13 @@ def simulate(
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(len(groups)), [g.size for g in groups]).astype(np.int64)
     truth = rng.standard_normal((n_questions, dimension))
-    workers = _who_answers(rng, n_workers, n_questions, each)
+    workers = _draw_answering_workers(rng, n_workers, n_questions, each)
     vectors = np.empty((n_questions, each, dimension))
     for question in range(n_questions):
         kind = group[workers[question]]
         for at, members in enumerate(groups):
             here = kind == at
-            vectors[question, here] = _answers(rng, members, truth[question], int(here.sum()))
+            vectors[question, here] = _draw_answers(rng, members, truth[question], int(here.sum()))
     return SimulatedCrowd(
         vectors=vectors.reshape(-1, dimension),
         workers=workers.ravel(),
@@ -204,7 +204,7 @@ def actual_correlation(rho: float, noise: float) -> float:
     return rho * s / math.sqrt(rho**2 * s**2 + 1 - rho**2)
 
 
-def _answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
+def _draw_answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
     """Return (n, d) answers of members of a group to one question."""
     shape = (n, len(truth))
     if group.rho is None:
@@ -217,7 +217,9 @@ def _answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int
     return ratio(mixed, spread, 0.0)
 
 
-def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, each: int) -> Integers:
+def _draw_answering_workers(
+    rng: np.random.Generator, n_workers: int, n_questions: int, each: int
+) -> Integers:
     """Return (Q, each) different workers a question, in ascending order."""
     if each == n_workers:
         return np.tile(np.arange(n_workers), (n_questions, 1))
@@ -230,6 +232,6 @@ def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, eac
     return chosen
 
 
-def _unit(vectors: Floats) -> Floats:
+def _scale_to_unit_length(vectors: Floats) -> Floats:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return ratio(vectors, norms, 0.0)

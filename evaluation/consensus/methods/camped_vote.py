@@ -59,7 +59,7 @@ class CampedVote:
         local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
         place = at[local.row]
         split = make(local.of_rows(cells.row[at]))
-        cell, other = _others(cells.question[at], camp, question)
+        cell, other = _pair_answers_with_other_camps(cells.question[at], camp, question)
         across = targets_of(split, vectors, vectors[cells.row[at[cell]]], other)
         return cls(whole, split, place, question, across, at[cell])
 
@@ -135,11 +135,11 @@ def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) 
     whole = targets_of(vote.whole, vectors, targets, question)
     if vote.split is None:
         return whole
-    row, camp = _pairs(question, vote.question)
+    row, camp = _pair_answers_with_camps(question, vote.question)
     return CampedTargets(whole, targets_of(vote.split, vectors, targets[row], camp), row)
 
 
-def _pairs(asked: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
+def _pair_answers_with_camps(asked: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
     """Return all pairs of an answer and a camp of its question, by (R,) and (V,) question codes."""
     order = np.argsort(of_camp, kind="stable")
     first = np.searchsorted(of_camp[order], asked, side="left")
@@ -149,8 +149,10 @@ def _pairs(asked: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
     return row, order[np.repeat(first, count) + within]
 
 
-def _others(asked: Integers, own: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
+def _pair_answers_with_other_camps(
+    asked: Integers, own: Integers, of_camp: Integers
+) -> tuple[Integers, Integers]:
     """Return the pairs of an answer and a camp of its question that is not its own."""
-    row, camp = _pairs(asked, of_camp)
+    row, camp = _pair_answers_with_camps(asked, of_camp)
     other = camp != own[row]
     return row[other], camp[other]

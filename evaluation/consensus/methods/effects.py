@@ -22,7 +22,7 @@ from evaluation.methods.undefined import ratio
 DENSE = 400
 
 
-def components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
+def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
     """Return how many connected components the used cells have, and which each node is in.
 
     Returns
@@ -62,7 +62,7 @@ class TwoWayEffects:
     def __post_init__(self) -> None:
         cells, omega = self.cells, self.cell_weight
         used = omega > 0
-        _, _, of_question = components(cells, used)
+        _, _, of_question = find_components(cells, used)
         self._used = used
         self._component = of_question
         # The unknowns are the smaller side; the other side follows from them.

@@ -89,13 +89,13 @@ class Electorate:
         if self.cap is None:
             return weights
         able = known if self.factor is None else known & (self.factor > 0)[:, None]
-        return capped(weights, self.cap, able, copies)
+        return cap_weights(weights, self.cap, able, copies)
 
 
 EVERYBODY = Electorate()
 
 
-def capped(
+def cap_weights(
     weights: Floats, cap: float, able: Booleans | None = None, copies: Floats | None = None
 ) -> Floats:
     """Cut weights (M, D) at `cap` and give what was cut off to the others, in proportion.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods import initialization
-from evaluation.consensus.methods.effects import components
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, capped
+from evaluation.consensus.methods.effects import find_components
+from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, cap_weights
 from evaluation.consensus.methods.fitted import (
     DISCONNECTED,
     FEWER_THAN_3_WORKERS,
@@ -22,15 +22,20 @@ from evaluation.consensus.methods.fitted import (
     FittedCrowd,
     Learned,
 )
-from evaluation.consensus.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
+from evaluation.consensus.methods.fixed_point import FixedPoint, Rules, Vote, WorkerMeans, iterate
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
 from evaluation.consensus.methods.resampling import DrawnVotes, Draws, KeptDraws, Progress, resample
-from evaluation.consensus.methods.scale import Ceiling, groups_of, ranks_within, supported
+from evaluation.consensus.methods.scale import (
+    Ceiling,
+    find_supported_workers,
+    groups_of,
+    ranks_within,
+)
 from evaluation.consensus.methods.score_intervals import (
     as_grades,
-    closed_form_errors,
+    compute_closed_form_errors,
     score_interval,
 )
 from evaluation.consensus.methods.votes import usable, vote_of
@@ -63,7 +68,7 @@ class AQER:
     difficulty : take out additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
     unit_length : bring every vector to unit length first, so that no long vector outvotes others.
-    weight_cap : no voting weight above it, see `capped`; at least 1/M.
+    weight_cap : no voting weight above it, see `cap_weights`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
     bootstrap_workers : resample workers as well, for "another crowd of the same kind".
     seed : of the random initialisation, the draws and the permutation tests.
@@ -307,7 +312,7 @@ class AQER:
         ranked = m >= FEWEST_WORKERS
         if ranked and self.weight_cap is not None:
             electorate = electorate.with_cap(self.weight_cap, m)
-        start = initialization.equal(m)
+        start = initialization.make_equal_weights(m)
         if ranked:
             start = self._start(cells, electorate, initial_scores)
         rules = Rules(
@@ -339,7 +344,7 @@ class AQER:
         on_scale = raw
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
-        able, groups = supported(cells), groups_of(cells)
+        able, groups = find_supported_workers(cells), groups_of(cells)
         return FittedCrowd(
             workers=workers,
             questions=questions,
@@ -377,19 +382,21 @@ class AQER:
     ) -> Floats:
         start = electorate.start
         if start is None:
-            start = initialization.first_weights(self.init, cells, initial_scores, self.seed)
+            start = initialization.compute_first_weights(
+                self.init, cells, initial_scores, self.seed
+            )
         if self.weight_cap is not None:
-            start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
+            start = cap_weights(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start
 
     def _reason(self, means: WorkerMeans) -> str | None:
         """Return why nobody has a rank: effects of questions in parts that share no worker."""
-        if self.difficulty and components(means.cells, means.times[:, 0] > 0)[0] > 1:
+        if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
 
     def _raw_intervals(
-        self, vote: Vote, means: WorkerMeans, rest: Rest, drawn_raw: Floats | None
+        self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
@@ -399,7 +406,7 @@ class AQER:
                 raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
             )
         if self.leave_one_out:
-            found = t_interval(raw, closed_form_errors(vote, means, rest), n)
+            found = t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
             return found.low, found.high, list(found.reasons)
         nothing = np.full(cells.n_workers, np.nan)
         return nothing, nothing, ["no_draws"] * cells.n_workers

@@ -18,15 +18,19 @@ from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, i
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.resampling import DrawnVotes
-from evaluation.consensus.methods.scale import Ceiling, competition_ranks, human_ceiling
-from evaluation.consensus.methods.votes import mean_vote_of, nearest_rows
+from evaluation.consensus.methods.scale import (
+    Ceiling,
+    compute_competition_ranks,
+    compute_human_ceiling,
+)
+from evaluation.consensus.methods.votes import find_nearest_rows, mean_vote_of
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.intervals import percentile_tail
+from evaluation.methods.inference.intervals import compute_percentile_tail
 from evaluation.methods.statistics.correlation import spearman, tied
 
 
-def rank_intervals(
+def compute_rank_intervals(
     drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
 ) -> tuple[Floats, Floats]:
     """Return intervals of ranks, low (M,) and high (M,), as whole numbers from 1.
@@ -47,11 +51,11 @@ def rank_intervals(
     ranks = np.empty((len(members), drawn.shape[1]), dtype=np.int32)
     everybody = np.ones(len(members), dtype=bool)
     for draw in range(drawn.shape[1]):
-        ranks[:, draw] = competition_ranks(drawn[members, draw], everybody)
+        ranks[:, draw] = compute_competition_ranks(drawn[members, draw], everybody)
     kept = np.count_nonzero(ranks, axis=1)
     defined = (kept >= 2) & (n[members] >= 2)
     ranks = np.sort(ranks[defined], axis=1)  # zeros, of draws without the worker, come first
-    tail = percentile_tail(n[members][defined], level)
+    tail = compute_percentile_tail(n[members][defined], level)
     last = kept[defined] - 1
     first = ranks.shape[1] - kept[defined]
     at = np.arange(len(ranks))
@@ -60,7 +64,7 @@ def rank_intervals(
     return low, high
 
 
-def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
+def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
     """Return (n_draws,) Spearman correlations of a run's raw scores with those of its draws.
 
     Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
@@ -163,7 +167,7 @@ class Fitted(ABC):
         for group in np.unique(self.groups):
             members = self.groups == group
             ranked = (self.ranks > 0) & members
-            ends = rank_intervals(self.drawn_raw, ranked, self.n_answers)
+            ends = compute_rank_intervals(self.drawn_raw, ranked, self.n_answers)
             low[members], high[members] = (end[members] for end in ends)
         return low, high
 
@@ -182,7 +186,7 @@ class Fitted(ABC):
         """(n_draws,) how well the draws agree with the run, -1 to 1; empty without draws."""
         if self.drawn_raw is None:
             return np.empty(0)
-        return draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
+        return compute_draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +260,7 @@ class FittedCrowd(Fitted):
     @cached_property
     def nearest(self) -> Integers:
         """(Q,) row of the answer nearest to each exemplary answer, the first of several."""
-        return nearest_rows(self.vote, self.final_scores, self.votes)
+        return find_nearest_rows(self.vote, self.final_scores, self.votes)
 
     @cached_property
     def dispersion(self) -> Floats:
@@ -268,7 +272,7 @@ class FittedCrowd(Fitted):
         """Mean leave-one-out score of the best quarter of the workers."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
-        return human_ceiling(self.left_out, self.vote.cells)
+        return compute_human_ceiling(self.left_out, self.vote.cells)
 
     def lowest_scores(self) -> Floats:
         """Return (Q,) the score of no answer: the lowest worker score on each question.

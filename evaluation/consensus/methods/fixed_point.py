@@ -136,7 +136,7 @@ class WorkerMeans:
 
 
 @dataclass(frozen=True)
-class Rest:
+class FixedPoint:
     """Where D iterations came to rest.
 
     Attributes
@@ -181,7 +181,7 @@ def iterate(
     means: WorkerMeans,
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
-) -> Rest:
+) -> FixedPoint:
     """Iterate from the weights `start` (M, D) until every column rests or its rounds are used up.
 
     Parameters
@@ -193,7 +193,7 @@ def iterate(
     electorate = rules.electorate
     m, columns = start.shape
     nothing = np.full((m, columns), np.nan)
-    rest = Rest(
+    rest = FixedPoint(
         nothing,
         nothing.copy(),
         np.empty((m, columns)),

@@ -66,14 +66,14 @@ class MajorityVote:
             part = slice(start, start + size)
             v = self.votes_of(place, weights)
             if not leave_one_out:
-                exemplar = majority(bag, v)
+                exemplar = find_majority_words(bag, v)
                 out[part] = self.compare(bag, exemplar)
             elif size == 1:
                 out[part] = np.nan
             else:
                 for i in range(size):
-                    others = _or_equal(np.delete(v, i, axis=0), axis=0)
-                    exemplar = majority(np.delete(bag, i, axis=0), others)
+                    others = _use_equal_votes_if_none(np.delete(v, i, axis=0), axis=0)
+                    exemplar = find_majority_words(np.delete(bag, i, axis=0), others)
                     out[start + i] = self.compare(bag[i : i + 1], exemplar)[0]
         return out
 
@@ -82,7 +82,9 @@ class MajorityVote:
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
-            chosen = words[majority(bag, self.votes_of(place, weights[:, None]))[:, 0] > 0]
+            chosen = words[
+                find_majority_words(bag, self.votes_of(place, weights[:, None]))[:, 0] > 0
+            ]
             rows.append(
                 sparse.csr_array(
                     (np.ones(len(chosen)), (np.zeros_like(chosen), chosen)), shape=(1, dimension)
@@ -99,7 +101,7 @@ class MajorityVote:
         """Return (m, D) votes on the question at a place of the cell order; equal if all zero."""
         start = self.cells.starts[place]
         part = slice(start, start + self.cells.sizes[place])
-        return _or_equal(weights[self.cells.worker[part]], axis=0)
+        return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
         """Return (m, D) similarities of m bags to D exemplary bags (words, D).
@@ -115,11 +117,11 @@ class MajorityVote:
         return ratio(inner, norm, 0.0)
 
 
-def _or_equal(v: Floats, axis: int) -> Floats:
+def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
     nobody = ~(v > 0).any(axis=axis, keepdims=True)
     return np.where(nobody, 1.0, v)
 
 
-def majority(bag: Floats, v: Floats) -> Floats:
+def find_majority_words(bag: Floats, v: Floats) -> Floats:
     """(words, D) zeros and ones from (m, words) bags and (m, D) votes."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

@@ -123,7 +123,7 @@ class MeanVote:
         total = _sum(u)[:, None, :]
         if self.euclidean:
             return self._distance(block, product / total, square / total**2)
-        return cosine(product, square, total)
+        return compute_cosines(product, square, total)
 
     def _left_out(self, block: GramBlock, v: Floats) -> Floats:
         own = block.own[:, :, None]
@@ -145,7 +145,7 @@ class MeanVote:
         if self.euclidean:
             # Not zero: `_redo` gave every cell whose others have no weight an equal vote of theirs.
             return self._distance(block, rest / others, rest_square / others**2)
-        return cosine(rest, rest_square, others)
+        return compute_cosines(rest, rest_square, others)
 
     def _redo(
         self,
@@ -174,7 +174,7 @@ class MeanVote:
 
     def _distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
         own = block.own[:, :, None]
-        return negative_distance(own, inner, square, block.exponent[:, None, None])
+        return compute_negative_distances(own, inner, square, block.exponent[:, None, None])
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return (Q, d) exemplary answers in float64, questions in code order.
@@ -218,7 +218,7 @@ class MeanVote:
         return self.cells.to_questions(out)
 
 
-def cosine(inner: Floats, square: Floats, lengths: Floats) -> Floats:
+def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     """Return cosines of unit (or zero) vectors with weighted sums; 0 where a vector has no length.
 
     Parameters
@@ -231,7 +231,7 @@ def cosine(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     return found.clip(-1.0, 1.0, out=found)
 
 
-def negative_distance(
+def compute_negative_distances(
     own: Floats, inner: Floats, square: Floats, exponent: NDArray[np.integer]
 ) -> Floats:
     """Return ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y`` of scaled vectors."""

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods.fitted import FittedCrowd
-from evaluation.consensus.methods.scale import percentile, supported, worker_means
+from evaluation.consensus.methods.scale import (
+    compute_percentile,
+    compute_worker_means,
+    find_supported_workers,
+)
 from evaluation.consensus.methods.score_intervals import score_interval
 from evaluation.consensus.methods.targets import Targets, targets_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
@@ -103,19 +107,19 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     rows = np.flatnonzero(answers.compared)
     targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
-    scores, reasons = answer_scores(answers, similarity, crowd.lowest_scores())
-    mean, n = means_by_model(scores[:, None], answers)
+    scores, reasons = compute_answer_scores(answers, similarity, crowd.lowest_scores())
+    mean, n = compute_means_by_model(scores[:, None], answers)
     answered = np.where(answers.compared, scores, np.nan)
-    mean_answered, n_answered = means_by_model(answered[:, None], answers)
-    low, high, interval_reasons = _intervals(crowd, answers, targets, scores, mean[:, 0], n)
+    mean_answered, n_answered = compute_means_by_model(answered[:, None], answers)
+    low, high, interval_reasons = _compute_intervals(crowd, answers, targets, scores, mean[:, 0], n)
     cells = crowd.vote.cells
     k = len(answers.names)
     with_error = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
     percentiles = np.full(k, np.nan)
     if crowd.ranked:
-        percentiles = percentiles_of(answers, scores, crowd.left_out, cells)
+        percentiles = compute_percentiles(answers, scores, crowd.left_out, cells)
         percentiles[with_error] = np.nan
-    ranks, comparisons = ranked(answers, scores, cells.n_questions, crowd.seed)
+    ranks, comparisons = rank_models(answers, scores, cells.n_questions, crowd.seed)
     return ModelScores(
         models=answers.names,
         scores=mean[:, 0],
@@ -137,7 +141,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     )
 
 
-def _intervals(
+def _compute_intervals(
     crowd: FittedCrowd,
     answers: ModelAnswers,
     targets: Targets,
@@ -153,7 +157,7 @@ def _intervals(
             table = np.repeat(scores[:, None], similarity.shape[1], axis=1)
             # Empty and refused answers keep the run's own score.
             table[answers.compared] = similarity
-            drawn[:, columns] = means_by_model(table, answers, times)[0]
+            drawn[:, columns] = compute_means_by_model(table, answers, times)[0]
         return score_interval(
             mean,
             drawn,
@@ -174,7 +178,7 @@ def _intervals(
     return found.low, found.high, list(found.reasons)
 
 
-def answer_scores(
+def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
     """Return (R,) scores and their reasons.
@@ -201,7 +205,7 @@ def answer_scores(
     return scores, reasons
 
 
-def means_by_model(
+def compute_means_by_model(
     scores: Floats, answers: ModelAnswers, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
     """Return (K, D) means of scores (R, D) and (K,) how many they rest on; NaN left out.
@@ -220,11 +224,11 @@ def means_by_model(
     return mean, np.bincount(model, minlength=k)
 
 
-def percentiles_of(
+def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
     """Return (K,) percentiles of the models' scores on the questions each answered with a text."""
-    able = supported(cells)
+    able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):
         mine = answers.compared & (answers.model == code)
@@ -232,13 +236,13 @@ def percentiles_of(
             continue
         asked = np.zeros(cells.n_questions, dtype=bool)
         asked[answers.question[mine]] = True
-        workers = worker_means(leave_one_out, cells, asked)[able]
-        place = percentile(float(scores[mine].mean()), workers)
+        workers = compute_worker_means(leave_one_out, cells, asked)[able]
+        place = compute_percentile(float(scores[mine].mean()), workers)
         out[code] = np.nan if place is None else place
     return out
 
 
-def ranked(
+def rank_models(
     answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
     """Return (K,) ranks, 0 for models with a missing answer, and the pairwise comparisons."""

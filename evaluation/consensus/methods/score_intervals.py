@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.fixed_point import Rest, Vote, WorkerMeans, grades_of
+from evaluation.consensus.methods.fixed_point import FixedPoint, Vote, WorkerMeans, grades_of
 from evaluation.methods.cells import Floats
-from evaluation.methods.inference.intervals import bootstrap_t_interval, widened_percentile_interval
+from evaluation.methods.inference.intervals import (
+    compute_bootstrap_t_interval,
+    widened_percentile_interval,
+)
 from evaluation.methods.undefined import ratio
 
 # A weighted mean of cosines may be this much above 1.
@@ -43,14 +46,14 @@ def score_interval(
     low, high = np.full(len(estimate), np.nan), np.full(len(estimate), np.nan)
     reasons: list[str | None] = [None] * len(estimate)
     for rows, scale in ((np.flatnonzero(bent), "arctanh"), (np.flatnonzero(~bent), "identity")):
-        found = bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
+        found = compute_bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
         low[rows], high[rows] = found.low, found.high
         for row, reason in zip(rows, found.reasons, strict=True):
             reasons[row] = reason
     return low, high, reasons
 
 
-def closed_form_errors(vote: Vote, means: WorkerMeans, rest: Rest) -> Floats:
+def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
     """Return (M,) standard errors of leave-one-out raw scores, without draws.
 
     They are those of the weighted means behind raw, sd / sqrt(n) where no switch weights the

@@ -9,8 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from evaluation.consensus.methods.majority_vote import MajorityVote, majority
-from evaluation.consensus.methods.mean_vote import MeanVote, cosine, negative_distance
+from evaluation.consensus.methods.majority_vote import MajorityVote, find_majority_words
+from evaluation.consensus.methods.mean_vote import (
+    MeanVote,
+    compute_cosines,
+    compute_negative_distances,
+)
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
 from evaluation.methods.undefined import ratio
@@ -57,21 +61,21 @@ class MeanVoteTargets:
         self._exponent = exponents[self._place]
         sizes = cells.sizes[self._place]
         self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        self._pairs = _ranges(cells.starts[self._place], sizes)
+        self._pairs = _concatenate_ranges(cells.starts[self._place], sizes)
         self._inner = np.empty(len(self._pairs))
         self._squared = np.empty(len(question))
         self._fill(vectors, targets, cells, sizes)
 
     def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
-        for part in _parts(sizes, vectors.shape[1]):
+        for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
             many = sizes[part]
             begins = self._starts[part] - first
             stop = first + int(many.sum())
             x = vectors[cells.row[self._pairs[first:stop]]]
             y = targets[part]
-            x = _scaled(x, np.repeat(self._exponent[part], many))
-            y = _scaled(y, self._exponent[part] if self._euclidean else None)
+            x = _scale_by_power_of_two(x, np.repeat(self._exponent[part], many))
+            y = _scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
             if sparse.issparse(x) and not self._euclidean:
                 repeated = y[np.repeat(np.arange(len(many)), many)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
@@ -94,10 +98,10 @@ class MeanVoteTargets:
         own = self._squared[:, None]
         if self._euclidean:
             exponent = self._exponent[:, None]
-            return negative_distance(own, inner / total, square / total**2, exponent)
+            return compute_negative_distances(own, inner / total, square / total**2, exponent)
         norm = np.sqrt(own)
         directions = ratio(inner, norm, 0.0)
-        return cosine(directions, square, lengths)
+        return compute_cosines(directions, square, lengths)
 
 
 class MajorityVoteTargets:
@@ -124,7 +128,7 @@ class MajorityVoteTargets:
         """Return (R, D) similarities for voting weights (M, D)."""
         out = np.empty((self._n, weights.shape[1]))
         for at, rows, known, sizes in self._of_place:
-            exemplar = majority(self._vote.bags[at], self._vote.votes_of(at, weights))
+            exemplar = find_majority_words(self._vote.bags[at], self._vote.votes_of(at, weights))
             out[rows] = self._vote.compare(known, exemplar, sizes)
         return out
 
@@ -139,7 +143,7 @@ def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
     return MajorityVoteTargets(vote, vectors, targets, question)
 
 
-def _ranges(starts: Integers, sizes: Integers) -> Integers:
+def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
     """Return the concatenation of ``start..start+size-1`` for each pair."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
@@ -147,7 +151,7 @@ def _ranges(starts: Integers, sizes: Integers) -> Integers:
     return np.asarray(np.repeat(starts, sizes) + offsets)
 
 
-def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
+def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
     """Cut R targets so that the gathered vectors of a part stay small."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
@@ -160,7 +164,7 @@ def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
         yield slice(begin, len(sizes))
 
 
-def _scaled(x: Vectors, exponent: Integers | None) -> Vectors:
+def _scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
     """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.

@@ -97,7 +97,7 @@ def mean_vote_of(vote: Vote) -> MeanVote:
     return vote
 
 
-def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
+def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
     """Return (Q,) the input row of the answer nearest to each exemplary answer.
 
     The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
@@ -133,11 +133,11 @@ def unit_rows(vectors: Vectors) -> Vectors:
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
     # not finite makes NaN here and is told by its row later.
     with np.errstate(invalid="ignore"):
-        x = _divided(vectors, abs(vectors).max(axis=1))
-        return _divided(x, np.sqrt((x * x).sum(axis=1)))
+        x = _divide_rows(vectors, abs(vectors).max(axis=1))
+        return _divide_rows(x, np.sqrt((x * x).sum(axis=1)))
 
 
-def _divided(x: Vectors, by: Any) -> Vectors:
+def _divide_rows(x: Vectors, by: Any) -> Vectors:
     column = (by.toarray() if sparse.issparse(by) else np.asarray(by)).ravel()
     column = np.where(column == 0, 1, column).astype(x.dtype)
     if not sparse.issparse(x):

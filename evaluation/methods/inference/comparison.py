@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.inference.differences import (
-    bootstrap_means,
-    clustered_standard_error,
-    sign_flip_p_values,
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_sign_flip_p_values,
 )
-from evaluation.methods.inference.intervals import bootstrap_t_interval, t_interval
+from evaluation.methods.inference.intervals import compute_bootstrap_t_interval, t_interval
 from evaluation.methods.inference.paired import (
     DETECTABLE_STANDARD_ERRORS,
     check_draws,
     check_right,
-    mcnemar_p_values,
+    compute_mcnemar_p_values,
 )
 from evaluation.methods.undefined import or_none
 
@@ -125,7 +125,7 @@ def compare_models(
     ValueError : shapes or names that do not fit, infinite scores, unknown test or correction,
         scores other than 0 and 1 with "mcnemar", n_draws, n_permutations or level out of range.
     """
-    values = _checked_scores(scores, names, test)
+    values = _check_scores(scores, names, test)
     check_draws(n_draws)
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
@@ -144,10 +144,10 @@ def compare_models(
     n = np.count_nonzero(common, axis=1)
     defined = n >= 2
 
-    p_values, tests = _p_values(differences, test, n_permutations, seed)
+    p_values, tests = _compute_p_values(differences, test, n_permutations, seed)
     p_values[~defined] = np.nan
     adjusted = CORRECTIONS[correction](p_values)
-    low, high, errors = _intervals(differences, common, n_draws, level, seed)
+    low, high, errors = _compute_intervals(differences, common, n_draws, level, seed)
     means = differences.sum(axis=1) / np.maximum(n, 1)
     return [
         Comparison(
@@ -220,19 +220,19 @@ def significant_ranks(
     return ranks
 
 
-def _p_values(
+def _compute_p_values(
     differences: FloatArray, test: Test, n_permutations: int, seed: int
 ) -> tuple[FloatArray, list[str]]:
     """The p-value of each row and how it was made; a question that is not common counts as 0."""
     if test == "mcnemar":
         only_a = np.count_nonzero(differences > 0, axis=1)
         only_b = np.count_nonzero(differences < 0, axis=1)
-        return mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
-    p_values, exact = sign_flip_p_values(differences, n_permutations, seed)
+        return compute_mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
+    p_values, exact = compute_sign_flip_p_values(differences, n_permutations, seed)
     return p_values, ["sign-flip-exact" if e else "sign-flip-monte-carlo" for e in exact]
 
 
-def _intervals(
+def _compute_intervals(
     differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Low, high and standard error of each row, NaN where n < 2.
@@ -250,17 +250,17 @@ def _intervals(
             continue
         sizes = np.ones(n)
         means = totals.mean(axis=1)
-        errors[rows] = clustered_standard_error(totals, sizes)
+        errors[rows] = compute_clustered_standard_errors(totals, sizes)
         if n_draws:
-            draws = bootstrap_means(totals, sizes, n_draws, seed)
-            intervals = bootstrap_t_interval(means, draws, n, level)
+            draws = compute_bootstrap_means(totals, sizes, n_draws, seed)
+            intervals = compute_bootstrap_t_interval(means, draws, n, level)
         else:
             intervals = t_interval(means, errors[rows], n, level)
         low[rows], high[rows] = intervals.low, intervals.high
     return low, high, errors
 
 
-def _checked_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
+def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
     values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)

@@ -30,7 +30,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
     ------
     ValueError : not a vector, or a value outside 0..1.
     """
-    p, known = _known_p_values(p_values)
+    p, known = _select_known_p_values(p_values)
     adjusted = np.full(len(p), np.nan)
     values = p[known]
     order = np.argsort(values, kind="stable")
@@ -47,14 +47,14 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     Arguments, nulls, order and errors as in `holm`; never above Holm's. Source: Benjamini and
     Hochberg 1995.
     """
-    p, known = _known_p_values(p_values)
+    p, known = _select_known_p_values(p_values)
     adjusted = np.full(len(p), np.nan)
     if known.any():
         adjusted[known] = stats.false_discovery_control(p[known], method="bh")
     return adjusted
 
 
-def _known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
     p = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):

@@ -20,7 +20,7 @@ EXACT_CLUSTERS = 14
 _BLOCK = 1024
 
 
-def paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Differences a - b of the known pairs, and which of the n given ones (a mask) these are.
 
     Raises
@@ -36,7 +36,7 @@ def paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[
     return first[known] - second[known], known
 
 
-def cluster_totals(
+def sum_by_cluster(
     differences: FloatArray, known: NDArray[np.bool_], clusters: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray]:
     """Sum of the differences and number of pairs of each cluster, both of shape (clusters,).
@@ -63,7 +63,7 @@ def cluster_totals(
     return totals, np.bincount(position).astype(np.float64)
 
 
-def clustered_standard_error(totals: FloatArray, sizes: FloatArray) -> FloatArray:
+def compute_clustered_standard_errors(totals: FloatArray, sizes: FloatArray) -> FloatArray:
     """Standard error of the mean difference of each row, shape (rows,); NaN below 2 clusters.
 
     With residuals e_c = total_c - mean x size_c of G clusters and N pairs in all:
@@ -86,7 +86,9 @@ def clustered_standard_error(totals: FloatArray, sizes: FloatArray) -> FloatArra
     return np.asarray(np.sqrt(variance) / pairs, dtype=np.float64)
 
 
-def bootstrap_means(totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int) -> FloatArray:
+def compute_bootstrap_means(
+    totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int
+) -> FloatArray:
     """Mean difference of each row in each bootstrap draw, shape (rows, n_draws).
 
     A draw takes as many clusters as there are, with replacement, whole. All rows share the draws,
@@ -109,7 +111,7 @@ def bootstrap_means(totals: FloatArray, sizes: FloatArray, n_draws: int, seed: i
     return means
 
 
-def sign_flip_p_values(
+def compute_sign_flip_p_values(
     totals: FloatArray, n_permutations: int, seed: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Two-sided p-value of each row, shape (rows,), and whether it is exact, shape (rows,).
@@ -135,7 +137,7 @@ def sign_flip_p_values(
     p_values = np.empty(len(totals))
     for row in np.flatnonzero(exact):
         values = totals[row, moving[row]]
-        sums = np.abs(_sign_patterns(len(values)) @ values)
+        sums = np.abs(_list_sign_patterns(len(values)) @ values)
         p_values[row] = np.mean(sums >= observed[row])
     drawn = np.flatnonzero(~exact)
     if len(drawn):
@@ -163,7 +165,7 @@ def _count_extreme(
 
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
-def _sign_patterns(clusters: int) -> FloatArray:
+def _list_sign_patterns(clusters: int) -> FloatArray:
     """Half of the patterns, shape (2^(clusters-1), clusters): the negatives have the same |sum|."""
     free = max(clusters - 1, 0)
     codes = np.arange(2**free)[:, None] >> np.arange(free)

@@ -37,7 +37,7 @@ def multiplicities(
         yield times.astype(np.float64)
 
 
-def draw_rows(draws: ArrayLike, rows: int | None = None) -> FloatArray:
+def shape_draws(draws: ArrayLike, rows: int | None = None) -> FloatArray:
     """Draws as floats of shape (rows, n_draws); a vector becomes one row.
 
     Raises
@@ -68,7 +68,7 @@ def standard_deviations(drawn: FloatArray) -> FloatArray:
     return np.where(count < 2, np.nan, np.where(constant, 0.0, sd))
 
 
-def interpolated(ordered: FloatArray, position: FloatArray) -> FloatArray:
+def interpolate_rows(ordered: FloatArray, position: FloatArray) -> FloatArray:
     """Row i at the fractional column position[i]: numpy.quantile's linear rule, one q a row."""
     below = np.floor(position).astype(np.int64)[:, None]
     above = np.ceil(position).astype(np.int64)[:, None]

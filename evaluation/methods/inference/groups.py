@@ -17,8 +17,8 @@ from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.inference.intervals import t_interval
 from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
+    compute_smallest_detectable_difference,
     permutation_p_value,
-    smallest_detectable_difference,
 )
 from evaluation.methods.undefined import or_none
 
@@ -81,12 +81,12 @@ def group_means(scores: ArrayLike, groups: Sequence[str], level: float = 0.95) -
     ------
     ValueError : lengths differ, or a score is infinite.
     """
-    values = _checked(scores, groups)
-    rows_of = _rows(groups)
+    values = _check_scores(scores, groups)
+    rows_of = _find_rows_of_groups(groups)
     known = [values[rows][~np.isnan(values[rows])] for rows in rows_of.values()]
     n = np.array([len(part) for part in known], dtype=np.int64)
     means = np.array([part.mean() if len(part) else np.nan for part in known])
-    errors = np.array([_error(part) for part in known])
+    errors = np.array([_compute_standard_error(part) for part in known])
     intervals = t_interval(means, errors, n, level)
     return [
         GroupMean(
@@ -124,14 +124,14 @@ def group_differences(
     ------
     ValueError : lengths differ, a score is infinite, or the correction is unknown.
     """
-    first, second = _checked(a, groups), _checked(b, groups)
-    rows_of = _rows(groups)
+    first, second = _check_scores(a, groups), _check_scores(b, groups)
+    rows_of = _find_rows_of_groups(groups)
     means = [
         bootstrap_mean_difference(first[r], second[r], None, n_draws, 0.95, seed)
         for r in rows_of.values()
     ]
     tests = [permutation_p_value(first[r], second[r], seed=seed) for r in rows_of.values()]
-    shown = [smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()]
+    shown = [compute_smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()]
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
     raw = np.array([np.nan if t.p_value is None else t.p_value for t in tests], dtype=np.float64)
@@ -154,19 +154,19 @@ def group_differences(
     ]
 
 
-def _error(scores: FloatArray) -> float:
+def _compute_standard_error(scores: FloatArray) -> float:
     """Return sd / sqrt(n); NaN below 2 scores."""
     return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else np.nan
 
 
-def _rows(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def _find_rows_of_groups(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     found: dict[str, list[int]] = {}
     for row, group in enumerate(groups):
         found.setdefault(group, []).append(row)
     return {group: np.array(rows, dtype=np.int64) for group, rows in found.items()}
 
 
-def _checked(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
+def _check_scores(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or len(values) != len(groups):
         raise ValueError("scores and groups must be as many: a label for every question")

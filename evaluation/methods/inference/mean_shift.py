@@ -103,11 +103,11 @@ def mean_shifts(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
-    question, label, person = _columns(questions, later, people, vectors.shape[0])
+    question, label, person = _check_columns(questions, later, people, vectors.shape[0])
     count = int(question.max(initial=-1)) + 1 if n_questions is None else n_questions
     tests: list[_Test | None] = [
         _Test.of(vectors, rows, label[rows], person[rows], [seed, at])
-        for at, rows in enumerate(_rows_by(question, count))
+        for at, rows in enumerate(_find_rows_of_codes(question, count))
     ]
     known = [test for test in tests if test is not None]
     for done, test in enumerate(known):
@@ -215,9 +215,13 @@ class _Inner:
         sums = labels @ self.rows
         if self.direct:
             rest = self.total - sums
-            one, other, both = _dot(sums, sums), _dot(rest, rest), _dot(sums, rest)
+            one, other, both = (
+                _compute_inner_products(sums, sums),
+                _compute_inner_products(rest, rest),
+                _compute_inner_products(sums, rest),
+            )
         else:
-            one = _dot(sums, labels)
+            one = _compute_inner_products(sums, labels)
             across = labels @ self.total
             both = across - one
             other = self.total.sum() - 2 * across + one
@@ -226,11 +230,11 @@ class _Inner:
         return np.asarray(1.0 - np.clip(cosine, -1.0, 1.0))
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
+def _compute_inner_products(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
-def _columns(
+def _check_columns(
     questions: ArrayLike, later: ArrayLike, people: ArrayLike, count: int
 ) -> tuple[Integers, Booleans, Integers]:
     question = np.asarray(questions, dtype=np.int64)
@@ -244,7 +248,7 @@ def _columns(
     return question, label, person
 
 
-def _rows_by(codes: Integers, count: int) -> list[Integers]:
+def _find_rows_of_codes(codes: Integers, count: int) -> list[Integers]:
     """Return the rows of each code 0..count-1, in their order."""
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=count))

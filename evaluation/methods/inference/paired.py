@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from evaluation.methods.inference.differences import (
-    bootstrap_means,
-    cluster_totals,
-    clustered_standard_error,
-    paired_differences,
-    sign_flip_p_values,
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_paired_differences,
+    compute_sign_flip_p_values,
+    sum_by_cluster,
 )
-from evaluation.methods.inference.intervals import bootstrap_t_interval, t_interval
+from evaluation.methods.inference.intervals import compute_bootstrap_t_interval, t_interval
 
 FloatArray = NDArray[np.float64]
 
@@ -97,9 +97,9 @@ def bootstrap_mean_difference(
 ) -> MeanDifference:
     """Mean paired difference a - b of continuous scores and its bootstrap-t interval.
 
-    Clusters are resampled whole, the mean is over pairs; the interval is `bootstrap_t_interval`
-    with n the number of clusters. With 0 draws: the closed form, the linearised clustered standard
-    error and the same t quantile.
+    Clusters are resampled whole, the mean is over pairs; the interval is
+    `compute_bootstrap_t_interval` with n the number of clusters. With 0 draws: the closed form, the
+    linearised clustered standard error and the same t quantile.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ def bootstrap_mean_difference(
         range.
     """
     check_draws(n_draws)
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
     n, n_clusters = len(differences), len(sizes)
     mean = float(totals.sum() / n) if n else np.nan
     if n_draws and n_clusters:
-        draws = bootstrap_means(totals[None, :], sizes, n_draws, seed)
-        interval = bootstrap_t_interval(mean, draws, n_clusters, level)[0]
+        draws = compute_bootstrap_means(totals[None, :], sizes, n_draws, seed)
+        interval = compute_bootstrap_t_interval(mean, draws, n_clusters, level)[0]
     else:
-        error = clustered_standard_error(totals[None, :], sizes)
+        error = compute_clustered_standard_errors(totals[None, :], sizes)
         interval = t_interval(mean, error, n_clusters, level)[0]
     return MeanDifference(
         difference=mean if n else None,
@@ -140,7 +140,7 @@ def bootstrap_mean_difference(
         method="bootstrap-t" if n_draws else "closed-form",
         n_draws=n_draws,
         seed=seed if n_draws else None,
-        reason=_too_few(n_clusters),
+        reason=_find_reason(n_clusters),
     )
 
 
@@ -175,10 +175,10 @@ def permutation_p_value(
     """
     if n_permutations < 1:
         raise ValueError("n_permutations must be at least 1")
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
-    p_values, exact = sign_flip_p_values(totals[None, :], n_permutations, seed)
-    reason = _too_few(len(sizes))
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    p_values, exact = compute_sign_flip_p_values(totals[None, :], n_permutations, seed)
+    reason = _find_reason(len(sizes))
     return PermutationTest(
         p_value=float(p_values[0]) if reason is None else None,
         n=len(differences),
@@ -209,16 +209,16 @@ def mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
     ------
     ValueError : lengths differ, or a value other than 0, 1 and NaN.
     """
-    differences, _ = paired_differences(check_right(right_a), check_right(right_b))
+    differences, _ = compute_paired_differences(check_right(right_a), check_right(right_b))
     only_a = int(np.count_nonzero(differences > 0))
     only_b = int(np.count_nonzero(differences < 0))
     if len(differences) == 0:
         return McNemarTest(None, 0, 0, 0, NO_PAIRS)
-    p_value = float(mcnemar_p_values(only_a, only_b))
+    p_value = float(compute_mcnemar_p_values(only_a, only_b))
     return McNemarTest(p_value, only_a, only_b, len(differences), None)
 
 
-def mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
+def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
     """Exact two-sided p of discordant counts, elementwise; 1 where both are 0.
 
     Twice the smaller binomial tail, at most 1: binomtest's value, for arrays.
@@ -228,7 +228,7 @@ def mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
     return np.asarray(np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5)), dtype=np.float64)
 
 
-def smallest_detectable_difference(
+def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
 ) -> DetectableDifference:
     """2.8 paired standard errors: the true difference found with 80% power at the 5% level.
@@ -241,12 +241,12 @@ def smallest_detectable_difference(
     ------
     ValueError : lengths differ, an infinite score, a missing label.
     """
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
-    reason = _too_few(len(sizes))
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    reason = _find_reason(len(sizes))
     value = None
     if reason is None:
-        error = clustered_standard_error(totals[None, :], sizes)[0]
+        error = compute_clustered_standard_errors(totals[None, :], sizes)[0]
         value = float(DETECTABLE_STANDARD_ERRORS * error)
     return DetectableDifference(value, len(differences), len(sizes), reason)
 
@@ -265,7 +265,7 @@ def check_right(right: ArrayLike) -> FloatArray:
     return values
 
 
-def _too_few(n_clusters: int) -> str | None:
+def _find_reason(n_clusters: int) -> str | None:
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

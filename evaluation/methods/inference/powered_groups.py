@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.inference.prediction_powered import NO_SPREAD, PoweredMean, powered_mean
-from evaluation.methods.inference.weighted_mean import weigh_alike, weighted_mean
+from evaluation.methods.inference.weighted_mean import has_equal_weights, weighted_mean
 
 # Grades of the other groups, beyond one each, from which the use of scores is learned.
 FEWEST_TO_LEARN = 10
@@ -46,7 +46,7 @@ class GroupMean:
     @property
     def narrower(self) -> float | None:
         """How much narrower scores make the interval."""
-        alone, with_scores = _width(self.graded), _width(self.powered)
+        alone, with_scores = _compute_width(self.graded), _compute_width(self.powered)
         return None if alone is None or with_scores is None else 1 - with_scores / alone
 
 
@@ -93,7 +93,7 @@ def powered_groups(
         raise ValueError(f"grades of shape {y.shape}, weights of {w.shape}")
     if not (w[~np.isnan(y)] > 0).all():
         raise ValueError("weights of grades must be above 0")
-    slopes = _slopes_of_others(y, s, code, len(labels))
+    slopes = _compute_slopes_of_others(y, s, code, len(labels))
     found = []
     for place, label in enumerate(labels):
         mine = code == place
@@ -101,9 +101,9 @@ def powered_groups(
         if not graded.any():
             continue
         rest = int((mine & np.isnan(y) & ~np.isnan(s)).sum())
-        if rest and not weigh_alike(w[graded]):
+        if rest and not has_equal_weights(w[graded]):
             weighted = replace(weighted_mean(y[graded], w[graded], level), n_predicted=rest)
-            weighted = _careful(weighted, y[graded])
+            weighted = _drop_doubtful_interval(weighted, y[graded])
             found.append(GroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
@@ -112,14 +112,18 @@ def powered_groups(
         found.append(
             GroupMean(
                 str(label),
-                _careful(powered_mean(y[mine], s[mine], None, 0.0, level), y[graded]),
-                _careful(powered_mean(y[mine], predicted, None, weight, level), y[graded]),
+                _drop_doubtful_interval(
+                    powered_mean(y[mine], s[mine], None, 0.0, level), y[graded]
+                ),
+                _drop_doubtful_interval(
+                    powered_mean(y[mine], predicted, None, weight, level), y[graded]
+                ),
             )
         )
     return found
 
 
-def _slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
+def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
     """(groups,) slope of grades on scores within all other groups; 0 where it is not known."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
     of, grades, scores = code[both], y[both], s[both]
@@ -136,7 +140,7 @@ def _slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Float
     return np.asarray(np.maximum(slopes, 0.0))
 
 
-def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
+def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
     """Return the mean without its interval where the grades are too few, or all alike."""
     reason = None
     if len(grades) < FEWEST_GRADED:
@@ -150,5 +154,5 @@ def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
     )
 
 
-def _width(found: PoweredMean) -> float | None:
+def _compute_width(found: PoweredMean) -> float | None:
     return None if found.low is None or found.high is None else found.high - found.low

@@ -102,26 +102,26 @@ def powered_mean(
     n, rest = int(graded.sum()), int((~graded).sum())
     if not n:
         return PoweredMean(None, None, None, None, 0, rest, NO_GRADES)
-    tuned = power_tuned(y, f) if weight is None else weight
+    tuned = compute_power_tuned_weight(y, f) if weight is None else weight
     if not rest:
         tuned = 0.0
     mean = float((y - tuned * f)[graded].mean()) + (
         tuned * float(f[~graded].mean()) if rest else 0.0
     )
-    error, units = _standard_error(y, f, graded, labels, tuned)
+    error, units = _compute_standard_error(y, f, graded, labels, tuned)
     if units < 2:
         return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
     if error == 0:  # a few equal grades: no sign of certainty
         return PoweredMean(mean, None, None, tuned, n, rest, NO_SPREAD)
     freedom = float(units - 1)
     if len(np.unique(labels)) == len(labels):
-        freedom = _degrees_of_freedom(y, f, graded, tuned)
+        freedom = _compute_degrees_of_freedom(y, f, graded, tuned)
     # As stats.t.ppf, a hundred times as fast: there may be hundreds of groups.
     half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     return PoweredMean(mean, mean - half, mean + half, tuned, n, rest)
 
 
-def power_tuned(grades: Floats, predictions: Floats) -> float:
+def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
     """Return lambda of PPI++ for a mean, 0 to 1: cov_n(Y, f) / ((1 + n/N) var(f)).
 
     The covariance is over what was graded, the variance over all predictions. 0 where it is
@@ -140,7 +140,7 @@ def power_tuned(grades: Floats, predictions: Floats) -> float:
     return min(1.0, max(0.0, shared / spread))
 
 
-def _degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
+def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
     """Return those of the sum of two variances, each of a mean: Welch and Satterthwaite.
 
     n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
@@ -152,7 +152,7 @@ def _degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -
     return (of_graded + of_rest) ** 2 / parts if parts > 0 else float(n - 1)
 
 
-def _standard_error(
+def _compute_standard_error(
     y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
 ) -> tuple[float, int]:
     """Return the error of the estimate, and how many clusters have a grade.

@@ -17,7 +17,7 @@ from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.inference.resampled import Estimated, clustered_interval
 from evaluation.methods.statistics.icc import intraclass_correlation
 from evaluation.methods.statistics.kappa import Weights, cohen_kappa
-from evaluation.methods.statistics.krippendorff import Level, krippendorff_alpha, rating_counts
+from evaluation.methods.statistics.krippendorff import Level, count_ratings, krippendorff_alpha
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
@@ -86,10 +86,10 @@ def panel_agreement(
     table, known = table[known.any(axis=1)], known[known.any(axis=1)]
     given = known.sum(axis=1)
     by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
-    counts, values = rating_counts(table)
+    counts, values = count_ratings(table)
 
     def kappa(weights: Weights) -> Estimated:
-        return estimate(lambda rows: mean_kappa(table[by_two][rows], weights), by_two)
+        return estimate(lambda rows: compute_mean_kappa(table[by_two][rows], weights), by_two)
 
     def alpha(level: Level) -> Estimated:
         paired = counts[by_two]
@@ -116,7 +116,7 @@ def panel_agreement(
     )
 
 
-def mean_kappa(ratings: Floats, weights: Weights) -> float | None:
+def compute_mean_kappa(ratings: Floats, weights: Weights) -> float | None:
     """Return the mean of Cohen's weighted kappa over all pairs of raters (Light 1971).
 
     Parameters

@@ -64,7 +64,7 @@ def rater_agreement(
     """
     if not len(one) == len(other) == len(clusters):
         raise ValueError(f"{len(one)}, {len(other)} ratings in {len(clusters)} places")
-    a, b = _ratings(one, graded=graded), _ratings(other, graded=graded)
+    a, b = _check_ratings(one, graded=graded), _check_ratings(other, graded=graded)
 
     def kappa(rows: Integers) -> float | None:
         return cohen_kappa(a[rows], b[rows], weights="quadratic" if graded else None)
@@ -90,7 +90,7 @@ def rater_agreement(
     )
 
 
-def _ratings(
+def _check_ratings(
     given: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
     if graded:

@@ -76,12 +76,14 @@ def clustered_interval(
     value = statistic(np.arange(n))
     if value is None:
         return Estimated(None, None, None, n, len(labels), UNDEFINED)
-    draws = clustered_draws(statistic, code, n_draws, seed)
+    draws = compute_clustered_draws(statistic, code, n_draws, seed)
     interval = widened_percentile_interval(draws, len(labels), level)[0]
     return Estimated(value, interval.low, interval.high, n, len(labels), interval.reason)
 
 
-def clustered_draws(statistic: Statistic, clusters: Integers, n_draws: int, seed: int) -> Floats:
+def compute_clustered_draws(
+    statistic: Statistic, clusters: Integers, n_draws: int, seed: int
+) -> Floats:
     """Return (n_draws,) values of the statistic, NaN where it is undefined.
 
     A draw takes as many clusters as there are, with replacement, each with all its rows.

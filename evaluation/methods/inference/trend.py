@@ -82,6 +82,6 @@ def trend(values: ArrayLike, level: float = 0.95) -> Trend:
     return Trend(direction, n, tau, p_value, slope, low, high)
 
 
-def least_p_value(n: int) -> float:
+def compute_least_p_value(n: int) -> float:
     """Return the smallest p-value that `n` numbers can have: all of them in one order."""
     return min(1.0, 2 / factorial(n))

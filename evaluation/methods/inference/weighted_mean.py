@@ -29,7 +29,7 @@ ALIKE = 1e-9
 """Weights that differ by no more than this share of the greatest are the same, but for rounding."""
 
 
-def weigh_alike(weights: ArrayLike) -> bool:
+def has_equal_weights(weights: ArrayLike) -> bool:
     """Whether all weights, shape (n,), are the same but for rounding; so are none."""
     w = np.asarray(weights, dtype=np.float64)
     return not len(w) or bool(np.ptp(w) <= ALIKE * w.max())

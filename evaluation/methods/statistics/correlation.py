@@ -27,7 +27,7 @@ def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> 
     ------
     ValueError : lengths differ.
     """
-    return _correlation(*_known(one, other, among))
+    return _compute_correlation(*_select_known_pairs(one, other, among))
 
 
 def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
@@ -35,7 +35,9 @@ def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) ->
 
     Parameters and errors as `pearson`. Ranks are those among the pairs that count.
     """
-    return _correlation(*(stats.rankdata(part) for part in _known(one, other, among)))
+    return _compute_correlation(
+        *(stats.rankdata(part) for part in _select_known_pairs(one, other, among))
+    )
 
 
 def tied(scores: ArrayLike) -> Floats:
@@ -46,7 +48,9 @@ def tied(scores: ArrayLike) -> Floats:
     return np.asarray(np.round(np.asarray(scores, dtype=np.float64), DIGITS), dtype=np.float64)
 
 
-def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Floats, Floats]:
+def _select_known_pairs(
+    one: ArrayLike, other: ArrayLike, among: Booleans | None
+) -> tuple[Floats, Floats]:
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"columns of shapes {a.shape} and {b.shape} cannot be paired")
@@ -56,7 +60,7 @@ def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Fl
     return a[known], b[known]
 
 
-def _correlation(a: Floats, b: Floats) -> float | None:
+def _compute_correlation(a: Floats, b: Floats) -> float | None:
     # Not stats.pearsonr and spearmanr: they warn of what has no spread, and a p-value that nobody
     # asked for takes most of their time, hundreds of times in a run.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):

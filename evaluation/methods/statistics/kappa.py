@@ -47,11 +47,11 @@ def cohen_kappa(
     (of_one, times_one), (of_other, times_other) = (
         np.unique(ratings, return_counts=True) for ratings in (a, b)
     )
-    apart = _apart(of_one[:, None], of_other[None, :], weights)
+    apart = _compute_disagreement(of_one[:, None], of_other[None, :], weights)
     expected = float(times_one @ apart @ times_other) / len(a)
     if expected == 0:
         return None
-    return 1.0 - float(_apart(a, b, weights).sum()) / expected
+    return 1.0 - float(_compute_disagreement(a, b, weights).sum()) / expected
 
 
 def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
@@ -73,7 +73,7 @@ def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
     n = found.sum(axis=(-2, -1))
     same = ratio(np.trace(found, axis1=-2, axis2=-1), n)
     by_chance = ratio((found.sum(axis=-1) * found.sum(axis=-2)).sum(axis=-1), n**2)
-    return _beyond(same, by_chance)
+    return _correct_for_chance(same, by_chance)
 
 
 def fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
@@ -113,15 +113,17 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(parts, dtype=np.float64)
     n = found[..., 0]
     shares = ratio(found[..., 2:], n[..., None])
-    return _beyond(ratio(found[..., 1], n), (shares**2).sum(axis=-1))
+    return _correct_for_chance(ratio(found[..., 1], n), (shares**2).sum(axis=-1))
 
 
-def _beyond(same: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _correct_for_chance(
+    same: NDArray[np.float64], by_chance: NDArray[np.float64]
+) -> NDArray[np.float64]:
     room = 1.0 - by_chance
     return ratio(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 
 
-def _apart(
+def _compute_disagreement(
     one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
     if weights is not None:

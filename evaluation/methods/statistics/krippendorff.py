@@ -13,7 +13,7 @@ from evaluation.methods.cells import Floats
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-def rating_counts(ratings: ArrayLike) -> tuple[Floats, Floats]:
+def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
     """Return how many raters gave each thing each value, and the values.
 
     Parameters
@@ -63,14 +63,14 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
     by_thing = paired / (raters[:, None] - 1)
     coincidences = by_thing.T @ paired - np.diag(by_thing.sum(axis=0))
     times = coincidences.sum(axis=0)
-    apart = _apart(times, scale, level)
+    apart = _compute_squared_distances(times, scale, level)
     expected = float(times @ apart @ times)
     if expected <= 0:
         return None
     return 1.0 - (float(times.sum()) - 1) * float((coincidences * apart).sum()) / expected
 
 
-def _apart(times: Floats, scale: Floats, level: Level) -> Floats:
+def _compute_squared_distances(times: Floats, scale: Floats, level: Level) -> Floats:
     """(v, v) squared distances of values, which come up `times` often."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))

@@ -23,7 +23,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     ------
     ValueError : a number is not finite.
     """
-    x, y = _finite(positive, negative)
+    x, y = _check_finite(positive, negative)
     if not len(x) or not len(y):
         return None
     ranks = stats.rankdata(np.concatenate([x, y]))[: len(x)]
@@ -45,7 +45,7 @@ def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     ------
     ValueError : a number is not finite.
     """
-    x, y = _finite(positive, negative)
+    x, y = _check_finite(positive, negative)
     if not len(x):
         return None
     found = len(x) - np.searchsorted(np.sort(x), x)
@@ -53,7 +53,7 @@ def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     return float((found / (found + false)).mean())
 
 
-def _finite(*columns: ArrayLike) -> list[Floats]:
+def _check_finite(*columns: ArrayLike) -> list[Floats]:
     found = [np.asarray(column, dtype=np.float64) for column in columns]
     if not all(np.isfinite(column).all() for column in found):
         raise ValueError("the numbers must be finite")

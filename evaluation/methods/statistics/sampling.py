@@ -40,7 +40,7 @@ def stratified(
     codes = [codes_of(np.asarray(level))[0] for level in levels]
     n_units = min(len(held), round(wanted * len(held) / int(held.sum())))
     chosen = np.zeros(len(held), dtype=np.bool_)
-    chosen[_drawn(codes, order, n_units)] = True
+    chosen[_draw_by_levels(codes, order, n_units)] = True
     for unit in order:
         if chosen[unit] and held[chosen].sum() > wanted:
             chosen[unit] = False
@@ -75,19 +75,20 @@ def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> I
     return np.argsort(line, kind="stable")
 
 
-def _drawn(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
+def _draw_by_levels(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
     """Return `wanted` of the units in `order`, by the levels that are left."""
     if not codes:
         return order[:wanted]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
-    quotas = _quotas([len(stratum) for stratum in strata], wanted)
+    quotas = _compute_quotas([len(stratum) for stratum in strata], wanted)
     parts = [
-        _drawn(codes[1:], stratum, quota) for stratum, quota in zip(strata, quotas, strict=True)
+        _draw_by_levels(codes[1:], stratum, quota)
+        for stratum, quota in zip(strata, quotas, strict=True)
     ]
     return np.concatenate(parts) if parts else order[:0]
 
 
-def _quotas(counts: Sequence[int], wanted: int) -> list[int]:
+def _compute_quotas(counts: Sequence[int], wanted: int) -> list[int]:
     """Return how many each stratum gives: its share, by the largest remainder, ties to the first.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.

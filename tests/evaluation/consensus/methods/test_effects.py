@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.consensus.methods import effects
-from evaluation.consensus.methods.effects import TwoWayEffects, components
+from evaluation.consensus.methods.effects import TwoWayEffects, find_components
 from evaluation.methods.cells import Cells
 
 
@@ -34,14 +34,14 @@ def test_effects_sum_to_zero_in_each_component():
 
 def test_components_are_of_the_used_cells():
     cells = cells_of([(0, 0), (0, 1), (1, 1), (2, 2)], 3, 3)
-    count, workers, questions = components(cells, np.ones(4, dtype=bool))
+    count, workers, questions = find_components(cells, np.ones(4, dtype=bool))
     assert (count, workers[0] == workers[1] != workers[2]) == (2, True)
     assert questions[0] == questions[1] == workers[0]
     # Without worker 0's answer to question 1, three; without worker 2's, worker 2 is nowhere.
     used = in_cells(cells, [1, 0, 1, 1]) > 0
-    assert components(cells, used)[0] == 3
+    assert find_components(cells, used)[0] == 3
     used = in_cells(cells, [1, 1, 1, 0]) > 0
-    assert (components(cells, used)[0], components(cells, used)[1][2]) == (1, -1)
+    assert (find_components(cells, used)[0], find_components(cells, used)[1][2]) == (1, -1)
 
 
 @pytest.mark.parametrize("n_workers", [4, 12])
