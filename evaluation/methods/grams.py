@@ -1,4 +1,4 @@
-"""Inner products of the answers to each question: all that AQER needs of the embeddings.
+"""Gram matrices of the answers to each question: all that AQER needs of the embeddings.
 
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
@@ -52,7 +52,7 @@ def dense(vectors: Vectors) -> Floats:
 
 
 class NonFiniteError(ValueError):
-    """A vector holds NaN or infinity; `row` is the first such input row."""
+    """A vector with NaN or infinity; `row` is the first such input row."""
 
     def __init__(self, row: int) -> None:
         super().__init__(f"the vector of row {row} is not finite")
@@ -60,7 +60,7 @@ class NonFiniteError(ValueError):
 
 
 def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
-    """Compute the blocks of all questions, in cell order.
+    """Return the Gram blocks of all questions, in cell order.
 
     Parameters
     ----------
@@ -77,13 +77,16 @@ def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBl
     try:
         return _compute_blocks(vectors, cells, centred)
     except NonFiniteError:
+        # A block names its own first row; the message names the first row of the input.
         raise NonFiniteError(_find_first_non_finite(vectors, np.sort(cells.row))) from None
 
 
 def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+    """Return the blocks of runs of questions of one size, each in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
     for size, first, last in cells.runs():
+        # With more answers than dimensions the vectors themselves are fewer numbers than (m, m).
         direct = size > dimension
         width = dimension if direct else size
         most = max(1, BLOCK // (size * width))
@@ -101,7 +104,7 @@ def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramB
 
 
 def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
-    """Return a block that keeps sparse rows.
+    """Return a sparse block, or None where it would not be far smaller than a dense one.
 
     None where that would not be far smaller than `width` numbers an answer, and for vectors whose
     squares are no safe numbers.
@@ -136,6 +139,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
 
 
 def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
+    """Return the dense block of questions (B, m) of input rows, as products or direct rows."""
     count, size = rows.shape
     block = GramBlock(
         inner=np.empty((count, size, vectors.shape[1] if direct else size)),
@@ -160,12 +164,12 @@ def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: b
 
 
 def _count_most_used_columns(vectors: Vectors, rows: Integers) -> int:
-    """Return how many columns the sparse vectors of one question (rows of (B, m)) use at most."""
+    """Return the largest number of columns that one question of rows (B, m) uses."""
     return max(1, int(np.diff(vectors.indptr)[rows].sum(axis=1).max()))  # type: ignore[union-attr]
 
 
 def _pack_rows(x: Vectors, size: int) -> Floats:
-    """Return the sparse rows of B questions, (B m, d), as a dense array (B, m, k).
+    """Return sparse rows (B m, d) as a dense array (B, m, k) without unused columns.
 
     Each question has the columns that it uses, in their order; k is the most that one of them uses.
     """
@@ -183,7 +187,7 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
 
 
 def _take(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return chosen rows; a view where they follow each other, as in a file sorted by question."""
+    """Return the rows of `vectors`; a view, without a copy, where they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
@@ -191,7 +195,7 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
 
 
 def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write the inner products of vectors brought to unit length."""
+    """Write inner products and lengths of rows x (b, m, d), scaled to unit length, into `part`."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
@@ -212,7 +216,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write the inner products of vectors less their question's mean."""
+    """Write inner products of rows x (b, m, d) less their question's mean into `part`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
     if not _is_safe(squared):
@@ -231,7 +235,7 @@ def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> N
 
 
 def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
-    """Write the inner products of the rows, or the rows, into `inner`; return squared norms."""
+    """Write inner products of the rows, or the rows, into `inner`; return squared norms (b, m)."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if direct:
             inner[...] = x
@@ -246,6 +250,7 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
 
 
 def _is_safe(squared: Floats) -> bool:
+    """Whether all squared norms are in the range where no rounding to 0 or infinity occurs."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 
@@ -256,13 +261,14 @@ def _compute_exponents(largest: Floats) -> Integers:
 
 
 def _refuse_non_finite(x: Floats, rows: Integers) -> None:
+    """Raise NonFiniteError with the first input row that has NaN or infinity."""
     bad = ~np.isfinite(x).all(axis=2)
     if bad.any():
         raise NonFiniteError(int(rows[bad].min()))
 
 
 def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of some rows that holds NaN or infinity; there must be one."""
+    """Return the first of `rows` whose vector has NaN or infinity; one must have."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -273,7 +279,7 @@ def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
 
 
 def compacted(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return (R, k) short vectors with the inner products of the long ones within a question.
+    """Return (R, k) short vectors with the same inner products within each question.
 
     k is the greatest number of answers to a question; answers to different questions have nothing
     in common any more. `members` : the rows of each question.

@@ -1,4 +1,4 @@
-"""What a requester should look at, out of a constant number of queries."""
+"""List of what needs a requester's attention, from a constant number of queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETS_LOOKED_AT = 200
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to look at.
+    """One thing that needs attention, with a link.
 
     `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
     """
@@ -41,7 +41,7 @@ class Item:
 
     @property
     def words(self) -> SafeString:
-        """The text for a page, with its commands marked."""
+        """Text for a page, with its commands marked."""
         return mark_code(self.text)
 
 
@@ -55,12 +55,12 @@ def attention(user: AbstractBaseUser | AnonymousUser, listens: bool | None = Non
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
         listens = somebody_listens()
-    found = [item for row in _sets(user) for item in _items(row, listens)]
+    found = [item for row in _load_sets(user) for item in _find_items(row, listens)]
     return sorted(found, key=lambda item: order[item.level])
 
 
-def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with their last run and the run that counts, in three queries."""
+def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the newest sets with their last run and their official run, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
     done = last.filter(kind=GRADING, state=Run.State.DONE)
     counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
@@ -78,7 +78,9 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         .values("id", "public_id", "name", "last", "counting", "done", "chosen_by")[:SETS_LOOKED_AT]
     )
     rows: list[dict[str, Any]] = [dict(row) for row in sets]
-    runs = _runs({row[which] for row in rows for which in ("last", "counting", "done")} - {None})
+    runs = _load_runs(
+        {row[which] for row in rows for which in ("last", "counting", "done")} - {None}
+    )
     for row in rows:
         run, counts = runs.get(row["last"], {}), runs.get(row["counting"], {})
         row["newest"] = runs.get(row["done"], {}).get("public_id")
@@ -94,8 +96,8 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     of_models = LLMResponse.objects.annotate(
         set=F("question__version__question_set"), at=F("asked_at")
     )
-    people = _latest("people", of_people, ids, Q(status=Response.Status.TEXT))
-    latest = people.union(_latest("models", of_models, ids, Q()), all=True)
+    people = _select_latest("people", of_people, ids, Q(status=Response.Status.TEXT))
+    latest = people.union(_select_latest("models", of_models, ids, Q()), all=True)
     found = {(of, key): (n, newest) for of, key, n, newest in latest}
     for row in rows:
         since = row["counts_started_at"]
@@ -109,17 +111,17 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     return rows
 
 
-def _runs(keys: set[int]) -> dict[int, dict[str, Any]]:
-    """Return what is told of some runs, by their keys."""
+def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
+    """Return state, error, start, warnings and alarms of runs, by primary key."""
     rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=alarms_of(OuterRef("pk")))
     told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in told}
 
 
-def _latest(
+def _select_latest(
     of: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
-    """Return of each set its key, how many rows are `counted`, and when the newest was written."""
+    """Return the query of each set's number of `counted` rows and time of the newest."""
     return (
         rows.filter(set__in=sets)
         .order_by()
@@ -129,7 +131,8 @@ def _latest(
     )
 
 
-def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
+def _find_items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
+    """Yield what needs attention in one set: its last run and its official run."""
     name, state = str(row["name"]), row["run_state"]
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
     grade = reverse("admin:grade", args=[row["public_id"]])
@@ -150,11 +153,11 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     elif state in UNFINISHED:
         yield Item("run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it")
     if state == Run.State.DONE and row["counts"]:
-        yield from _of_counting(row, name, grade)
+        yield from _find_items_of_official_run(row, name, grade)
 
 
-def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
-    """Yield what is to be known of the run that exports and overviews take."""
+def _find_items_of_official_run(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
+    """Yield what needs attention in the run that exports and overviews use."""
     which = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:

@@ -1,4 +1,4 @@
-"""How well a question tells good workers from poor ones: its item-rest correlation.
+"""Question weights by discrimination: the item-rest correlation of each question.
 
 q_j = max(0, correlation over its answerers of their score on it with their mean score on other
 questions). Questions with fewer than 5 such answerers get the median of the others.
@@ -49,12 +49,14 @@ def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
 
 
 def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
+    """Return values (N, D) less their question's mean over the cells in `part`; 0 elsewhere."""
     inside = np.where(part, values, 0.0)
     mean = ratio(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 
 def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+    """Return q (Q, D) with the column's median where answerers are too few; ones if all are 0."""
     out = np.ones_like(q)
     for d in range(q.shape[1]):
         known = enough[:, d] & present[:, d]

@@ -1,4 +1,4 @@
-"""Voting weights to start from (Yahav et al. 2025, section 4.2 and appendix B.1)."""
+"""First voting weights of the iteration (Yahav et al. 2025, section 4.2 and appendix B.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.methods.undefined import ratio
 
 
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
-    """Return (M,) weights by the name of the initialisation, as `AQER` takes it.
+    """Return (M,) first weights of the initialisation "equal", "random" or "entailment".
 
     Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
     """
@@ -27,18 +27,18 @@ def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, see
 
 
 def make_equal_weights(n_workers: int) -> Floats:
-    """Return 1/M for each of M workers."""
+    """Return (M,) weights 1/M."""
     return np.full(n_workers, 1.0 / n_workers)
 
 
 def draw_random_weights(n_workers: int, seed: int) -> Floats:
-    """Return uniform random weights that sum to 1."""
+    """Return (M,) weights, uniform random numbers scaled to sum to 1."""
     weights = np.random.default_rng(seed).random(n_workers)
     return np.asarray(weights / weights.sum())
 
 
 def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
-    """Return weights proportional to a worker's mean score over its answers.
+    """Return (M,) weights proportional to each worker's mean score over its answers.
 
     Parameters
     ----------

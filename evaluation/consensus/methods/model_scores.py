@@ -1,4 +1,4 @@
-"""Scores of language models against the exemplary answers, placed among the workers (4.5)."""
+"""Scores of language models against the exemplary answers, and their place among workers (4.5)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """R answers of K models.
+    """Codes and kinds of R answers of K models.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ModelAnswers:
         kind: ArrayLike | None,
         known: NDArray[np.generic],
     ) -> ModelAnswers:
-        """Find the codes of labels, of questions among the `known` ones; see `AQER.score_models`.
+        """Encode labels as codes, -1 for a question outside `known`; see `AQER.score_models`.
 
         Raises ValueError where the columns differ in length.
         """
@@ -63,13 +63,13 @@ class ModelAnswers:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """(R,) true where there is a text and an exemplary answer to compare it with."""
+        """(R,) true where the answer has a text and its question an exemplary answer."""
         return np.asarray((self.kind == TEXT) & (self.question >= 0))
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """What `AQER.score_models` returns; arrays over K models unless said otherwise.
+    """Result of `AQER.score_models`; arrays over K models unless stated otherwise.
 
     Attributes
     ----------
@@ -103,11 +103,11 @@ class ModelScores:
 
 
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
-    """Score R answers with vectors (R, d) against the crowd's exemplary answers."""
+    """Return scores, intervals, percentiles and ranks of models from R answer vectors (R, d)."""
     rows = np.flatnonzero(answers.compared)
     targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
-    scores, reasons = compute_answer_scores(answers, similarity, crowd.lowest_scores())
+    scores, reasons = compute_answer_scores(answers, similarity, crowd.compute_lowest_scores())
     mean, n = compute_means_by_model(scores[:, None], answers)
     answered = np.where(answers.compared, scores, np.nan)
     mean_answered, n_answered = compute_means_by_model(answered[:, None], answers)
@@ -149,6 +149,7 @@ def _compute_intervals(
     mean: Floats,
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
+    """Return ends (K,), (K,) of the 95% intervals of mean scores, and why one is NaN."""
     k = len(answers.names)
     if crowd.drawn is not None:
         drawn = np.empty((k, crowd.drawn.draws.n_draws))
@@ -181,7 +182,7 @@ def _compute_intervals(
 def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return (R,) scores and their reasons.
+    """Return (R,) answer scores and, for each, the reason why it is NaN or the lowest score.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def compute_answer_scores(
 def compute_means_by_model(
     scores: Floats, answers: ModelAnswers, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
-    """Return (K, D) means of scores (R, D) and (K,) how many they rest on; NaN left out.
+    """Return (K, D) mean scores by model from (R, D), and (K,) numbers of known scores.
 
     `times` (Q, D) says how often a question counts in each of the D columns.
     """
@@ -227,7 +228,7 @@ def compute_means_by_model(
 def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return (K,) percentiles of the models' scores on the questions each answered with a text."""
+    """Return (K,) percentiles among workers, on the questions a model answered with a text."""
     able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):
@@ -245,12 +246,13 @@ def compute_percentiles(
 def rank_models(
     answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
-    """Return (K,) ranks, 0 for models with a missing answer, and the pairwise comparisons."""
+    """Return (K,) significant ranks, 0 for models with a missing answer, and all comparisons."""
     k = len(answers.names)
     table = np.full((k, n_questions), np.nan)
     known = ~np.isnan(scores)
     table[answers.model[known], answers.question[known]] = scores[known]
     missing = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
+    # A model with a missing answer is no competitor: it would cost the others power under Holm.
     entered = np.flatnonzero(~missing & ~np.isnan(table).all(axis=1))
     names = [str(answers.names[code]) for code in entered]
     comparisons = compare_models(table[entered], names, seed=seed)

@@ -1,4 +1,4 @@
-"""People and models on one scale: support, ranks, percentile, human ceiling.
+"""Workers and models on one scale: support, ranks, percentile, human ceiling.
 
 All comparisons use leave-one-out worker scores, because a worker has a share in its own exemplary
 answers and a model has none.
@@ -46,13 +46,13 @@ class Ceiling:
 
 
 def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
-    """Return (M,) whether a worker answered 5 questions or more that 3 workers or more answered."""
+    """Return (M,) true for workers with 5 or more answers to questions that 3 workers answered."""
     shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
 
 
 def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
-    """Return (M,) the group of each worker, from 1, larger ones first; all 0 where there is one.
+    """Return (M,) number of each worker's connected group, 1 for the largest; 0 with one group.
 
     Workers of different groups share no question, not even by way of others, so that their scores
     have no common scale. A worker who shares no question is in no group (0).
@@ -76,7 +76,7 @@ def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
 
 
 def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
-    """Return (M,) ranks as `compute_competition_ranks` in each group, see `groups_of`."""
+    """Return (M,) competition ranks within each group of `groups_of`; 0 for no rank."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
         ranks += compute_competition_ranks(grades, among & (groups == group))
@@ -84,7 +84,7 @@ def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> 
 
 
 def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
-    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for no rank.
+    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for none.
 
     Only workers in `among` with a grade are ranked, and only against each other.
     """
@@ -98,7 +98,7 @@ def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integ
 
 
 def compute_percentile(score: float, worker_scores: Floats) -> float | None:
-    """Return the share of workers below a score, 0 to 100, ties counted half.
+    """Return the percentage of worker scores below `score`, ties counted half; None without any.
 
     `worker_scores` are the leave-one-out means on the questions of the scored model; NaN is left
     out. None without any.
@@ -115,7 +115,7 @@ def compute_percentile(score: float, worker_scores: Floats) -> float | None:
 def compute_worker_means(
     leave_one_out: Floats, cells: Cells, questions: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return (M,) means of leave-one-out cell scores (N,), in cell order; NaN without one.
+    """Return (M,) mean leave-one-out score of each worker from cell scores (N,); NaN without one.
 
     `questions` (Q,) restricts them to some question codes.
     """
@@ -128,7 +128,7 @@ def compute_worker_means(
 
 
 def compute_human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
-    """Return the ceiling with its closed-form 95% interval over questions.
+    """Return the mean score of the best quarter of supported workers, with a 95% interval.
 
     The best quarter is rounded up to a whole worker and held fixed. The standard error is that
     of a mean of ratios, linearised by question: a question's influence is the sum, over the best

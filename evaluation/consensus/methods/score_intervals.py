@@ -1,4 +1,4 @@
-"""Intervals of scores out of a run's draws, or in closed form, and as grades."""
+"""Intervals of mean scores, from bootstrap draws or in closed form, and their map to grades."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 def score_interval(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return 95% intervals of k scores, low (k,) and high (k,), and why one is NaN.
+    """Return 95% intervals of k mean scores, low (k,) and high (k,), and why one is NaN.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def score_interval(
 
 
 def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
-    """Return (M,) standard errors of leave-one-out raw scores, without draws.
+    """Return (M,) standard errors of leave-one-out raw scores, sd / sqrt(n), without draws.
 
     They are those of the weighted means behind raw, sd / sqrt(n) where no switch weights the
     questions; NaN for a worker with fewer than 2 scores.
@@ -62,7 +62,7 @@ def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint)
     cells = vote.cells
     raw = rest.raw[:, 0]
     scores = vote.similarity(rest.previous, leave_one_out=True)
-    s, weight = (part[:, 0] for part in means.adjusted(scores))
+    s, weight = (part[:, 0] for part in means.compute_adjusted_scores(scores))
     n = cells.sum_by_worker((weight > 0).astype(float))
     squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - raw[cells.worker]) ** 2)
     total = cells.sum_by_worker(weight)
@@ -71,7 +71,7 @@ def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint)
 
 
 def as_grades(values: Floats, raw: Floats) -> Floats:
-    """Map values (M,) on the scale of raw scores to grades, clipped to 0..1.
+    """Return values (M,) on the raw scale mapped to grades by the run's min and max, in 0..1.
 
     By the minimum and maximum of the run's own raw scores (M,); all NaN where these have no spread.
     """

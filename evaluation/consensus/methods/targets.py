@@ -1,4 +1,4 @@
-"""Answers that are compared with the exemplary answers and never vote: those of models (4.5)."""
+"""Answers that are compared with exemplary answers and never vote: those of models (4.5)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from evaluation.methods.undefined import ratio
 
 
 class Targets(Protocol):
-    """R answers that are compared with the exemplary answers of a vote."""
+    """R answers to compare with the exemplary answers of a vote."""
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the exemplary answers of weights (M, D)."""
         ...
 
 
 @singledispatch
 def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    """Return answers with vectors `targets` (R, d) against a vote made from `vectors`.
+    """Return the `Targets` with vectors (R, d) for a vote that was made from `vectors`.
 
     `question` (R,) holds the question code of each.
     """
@@ -38,7 +38,7 @@ def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integ
 
 
 class MeanVoteTargets:
-    """R answers against the exemplary answers of a mean vote, for any voting weights.
+    """Inner products of R answers with all answers to their questions, for any voting weights.
 
     Parameters
     ----------
@@ -63,10 +63,12 @@ class MeanVoteTargets:
         self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self._pairs = _concatenate_ranges(cells.starts[self._place], sizes)
         self._inner = np.empty(len(self._pairs))
+        # Inner products are stored once; a change of weights then costs no pass over the vectors.
         self._squared = np.empty(len(question))
         self._fill(vectors, targets, cells, sizes)
 
     def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
+        """Compute the inner products of some targets with the answers to their questions."""
         for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
             many = sizes[part]
@@ -89,11 +91,13 @@ class MeanVoteTargets:
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the mean-vote exemplary answers of weights (M, D)."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
         v = self._vote.votes(weights)
-        square, total, lengths = (part[self._place] for part in self._vote.exemplar_parts(v))
+        square, total, lengths = (
+            part[self._place] for part in self._vote.compute_exemplar_parts(v)
+        )
         inner = np.add.reduceat(self._inner[:, None] * v[self._pairs], self._starts, axis=0)
         own = self._squared[:, None]
         if self._euclidean:
@@ -105,7 +109,7 @@ class MeanVoteTargets:
 
 
 class MajorityVoteTargets:
-    """The same against exemplary bags of words made by majority vote."""
+    """Bags of words of R answers, to compare with exemplary bags of a majority vote."""
 
     def __init__(
         self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
@@ -125,10 +129,12 @@ class MajorityVoteTargets:
             self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the majority-vote exemplary bags of weights (M, D)."""
         out = np.empty((self._n, weights.shape[1]))
         for at, rows, known, sizes in self._of_place:
-            exemplar = find_majority_words(self._vote.bags[at], self._vote.votes_of(at, weights))
+            exemplar = find_majority_words(
+                self._vote.bags[at], self._vote.gather_votes(at, weights)
+            )
             out[rows] = self._vote.compare(known, exemplar, sizes)
         return out
 
@@ -144,7 +150,7 @@ def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
 
 
 def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return the concatenation of ``start..start+size-1`` for each pair."""
+    """Return ``start, ..., start+size-1`` of every pair, concatenated."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -152,7 +158,7 @@ def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
 
 
 def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
-    """Cut R targets so that the gathered vectors of a part stay small."""
+    """Yield slices of R targets, so that the gathered answer vectors of one stay small."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
     for at, size in enumerate(sizes):

@@ -1,4 +1,4 @@
-"""Several models on the same questions: every pair compared, and the ranks that are significant."""
+"""Comparison of several models on the same questions: all pairs, and significant ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _MOST_PERMUTATIONS = 99_999
 
 @dataclass(frozen=True)
 class Comparison:
-    """Model A against model B on the n questions both were scored on.
+    """Difference of model A and model B on the n questions that both have a score for.
 
     `difference` is the mean of A - B in the units of the scores, None without a common question.
     Interval, p-values and `smallest_detectable` (2.8 paired standard errors) are None, with
@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class SignificantRank:
-    """1 + the number of models significantly better; several models may share a rank.
+    """Rank of a model: 1 + the number of models significantly better; ranks may be shared.
 
     `n_compared` of the other models could be compared. `rank` is None, with `reason`
     "no_comparison", where there are others and none of them could.
@@ -89,7 +89,7 @@ def compare_models(
     n_permutations: int | None = None,
     level: float = 0.95,
 ) -> list[Comparison]:
-    """Every pair of models, compared on their common questions.
+    """Return the comparison of every pair of models on their common questions.
 
     Per pair the interval of `bootstrap_mean_difference` (the same numbers: all pairs with the same
     common questions share the draws) and the p of the sign-flip test, exact up to 14 differing
@@ -133,6 +133,7 @@ def compare_models(
     if not pairs:
         return []
     if n_permutations is None:
+        # The least p-value is 1/(n + 1), and Holm multiplies it by the number of pairs.
         wanted = _PERMUTATIONS_PER_PAIR * len(pairs)
         n_permutations = min(max(wanted, _FEWEST_PERMUTATIONS), _MOST_PERMUTATIONS)
     if n_permutations < 1:
@@ -176,7 +177,7 @@ def compare_models(
 def significant_ranks(
     comparisons: Sequence[Comparison], names: Sequence[str], alpha: float = 0.05
 ) -> list[SignificantRank]:
-    """Rank of each model: 1 + how many models are significantly better than it.
+    """Return the rank of each model: 1 + the number of models significantly better.
 
     Better means an adjusted p-value below alpha and a higher mean on the common questions. A model
     that must not be ranked yet (a question still in ERROR) is for the caller to leave out, before
@@ -223,7 +224,7 @@ def significant_ranks(
 def _compute_p_values(
     differences: FloatArray, test: Test, n_permutations: int, seed: int
 ) -> tuple[FloatArray, list[str]]:
-    """The p-value of each row and how it was made; a question that is not common counts as 0."""
+    """Return each row's p-value and the name of its test; a missing question counts 0."""
     if test == "mcnemar":
         only_a = np.count_nonzero(differences > 0, axis=1)
         only_b = np.count_nonzero(differences < 0, axis=1)
@@ -235,7 +236,7 @@ def _compute_p_values(
 def _compute_intervals(
     differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Low, high and standard error of each row, NaN where n < 2.
+    """Return low, high and standard error of each row's mean; NaN where n < 2.
 
     Rows with the same common questions go together: complete data is one matrix product.
     """
@@ -261,6 +262,7 @@ def _compute_intervals(
 
 
 def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
+    """Return scores as floats (models, questions). Raises ValueError for a misfit."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
     values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Does one method's scores agree better with the truth than another's? A paired bootstrap.
+"""Paired bootstrap test whether one method's scores agree better with the truth than another's.
 
 Workers are drawn with replacement, the same ones in every repetition and for every method; the
 statistic is the mean over repetitions of the difference of two correlations, or of one correlation.
@@ -27,7 +27,7 @@ NO_DIFFERENCE = "no_difference"
 
 @dataclass(frozen=True)
 class CorrelationDifference:
-    """Mean over repetitions of r(a, truth) - r(b, truth), and its p; None with a `reason`.
+    """Mean difference of two correlations with its p-value; None with a `reason`.
 
     `low` and `high` are its 95% interval; None together, as p.
     """
@@ -46,7 +46,7 @@ def correlation_differences(
     n_draws: int = 9_999,
     seed: int = 0,
 ) -> list[CorrelationDifference]:
-    """Compare K methods with one, each by Pearson's correlation with the truth.
+    """Return, for each of K methods, its correlation with the truth less the reference's.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def mean_correlation(
 def compute_bca_interval(
     observed: float, draws: Floats, left_out: Floats, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the BCa interval (Efron 1987) of a statistic; parameters as `compute_bca_p_value`."""
+    """Return the BCa interval (Efron 1987) of a statistic; arguments of `compute_bca_p_value`."""
     bias, acceleration = _estimate_bias(observed, draws), _estimate_acceleration(left_out)
     ends = []
     for share in ((1 - level) / 2, (1 + level) / 2):
@@ -142,7 +142,7 @@ def compute_bca_interval(
 
 
 def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
-    """Return the two-sided p of 0: one less the level of the BCa interval that ends at 0.
+    """Return the two-sided p-value of 0: 1 - level of the BCa interval that ends at 0.
 
     Parameters
     ----------
@@ -160,19 +160,20 @@ def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> flo
 
 
 def _estimate_bias(observed: float, draws: Floats) -> float:
-    """Return the normal quantile of the share of draws below the statistic."""
+    """Return BCa's z0: the normal quantile of the share of draws below the statistic."""
     below = (draws < observed).mean() / 2 + (draws <= observed).mean() / 2
     return _compute_normal_quantile(below, len(draws))
 
 
 def _estimate_acceleration(left_out: Floats) -> float:
-    """Return how the standard error changes with the statistic, by leaving out one unit each."""
+    """Return BCa's acceleration from leave-one-out (jackknife) values of the statistic."""
     apart = left_out.mean() - left_out
     spread = float((apart**2).sum() ** 1.5)
     return float((apart**3).sum()) / (6 * spread) if spread > 0 else 0.0
 
 
 def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
+    """Return an observed difference with BCa interval and p-value, or the reason for none."""
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
@@ -185,13 +186,13 @@ def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> Cor
 
 
 def _draw_workers(m: int, n_draws: int, seed: int) -> Floats:
-    """(B, m) how often each of m workers is drawn."""
+    """Return (B, m) times that each of m workers is drawn, with replacement."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(m, np.full(m, 1 / m), size=n_draws).astype(np.float64)
 
 
 def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: Floats) -> Floats:
-    """(B,) mean over repetitions of the correlations of x and y (R, M), workers counted (B, M)."""
+    """Return (B,) mean correlations of x and y (R, M) over repetitions, by draw (B, M)."""
     total = np.zeros(len(times))
     for a, b, both in zip(x, y, known, strict=True):
         a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
@@ -209,5 +210,5 @@ def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: F
 
 
 def _compute_normal_quantile(share: float, b: int) -> float:
-    """Return the normal quantile of a share of b draws, finite at 0 and 1 too."""
+    """Return the normal quantile of a share of b draws, finite for shares 0 and 1."""
     return float(stats.norm.ppf(min(max(share, 1 / (b + 1)), b / (b + 1))))

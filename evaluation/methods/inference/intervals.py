@@ -1,4 +1,4 @@
-"""Confidence intervals from a standard error or from bootstrap draws, for many rows at once.
+"""Confidence intervals of many rows, from a standard error or from bootstrap draws.
 
 The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
@@ -32,7 +32,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval; low and high are None together, with the reason."""
+    """One interval; `low` and `high` are None together, with the reason."""
 
     low: float | None
     high: float | None
@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Intervals of k rows.
+    """Intervals of k rows, as arrays.
 
     `low` and `high` have shape (k,), in the units of the estimate; NaN stands for null in these
     two arrays (they are for further computing; `intervals[row]` gives None instead), and
@@ -71,7 +71,7 @@ def t_interval(
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """Estimate +- t quantile (n - 1 degrees of freedom) x standard error.
+    """Return estimate +- t quantile (n - 1 degrees of freedom) x standard error, by row.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def compute_bootstrap_t_interval(
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """`t_interval` with the bootstrap standard error, sd(draws) x sqrt(n/(n-1)).
+    """Return `t_interval` with the bootstrap error, sd(draws) x sqrt(n/(n-1)).
 
     The factor undoes the bootstrap's division by n. On the arctanh scale the draws are transformed
     before their sd (ddof 1) is taken. Where a draw is 1 or -1 its transform is infinite; any
@@ -194,7 +194,7 @@ def compute_bootstrap_t_interval(
 
 
 def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0.95) -> Intervals:
-    """Percentile interval at normal-cdf(sqrt(n/(n-1)) x t quantile with n - 1), and 1 minus that.
+    """Return percentile intervals with tails widened for few questions, by row.
 
     The plain percentile interval is too short for few questions: it lacks the factor and uses the
     normal quantile. This one repairs both and needs no scale.
@@ -234,14 +234,14 @@ def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0
 
 
 def compute_percentile_tail(n: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return the share of draws below a widened percentile interval, n (2 or more) questions."""
+    """Return the share of draws below a widened percentile interval of n >= 2 questions."""
     m = np.asarray(n, dtype=np.float64)
     quantile = np.sqrt(m / (m - 1)) * stats.t.ppf((1 - level) / 2, m - 1)
     return np.asarray(stats.norm.cdf(quantile), dtype=np.float64)
 
 
 def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
-    """Sd of arctanh of the draws, to first order where one of them is infinite; NaN at a bound."""
+    """Return standard deviations of arctanh(draws), first order where a draw is 1 or -1."""
     infinite, bound = _is_at_bound(rows).any(axis=1), _is_at_bound(values)
     errors = np.full(len(values), np.nan)
     errors[~infinite] = standard_deviations(np.arctanh(rows[~infinite]))
@@ -251,7 +251,7 @@ def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
-    """The columns as float arrays of one shape (k,), the last of them counts."""
+    """Return the columns as float arrays of one shape (k,); the last column is counts."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns[:-1]]
     shaped = np.broadcast_arrays(*arrays, _check_counts(columns[-1]))
     if shaped[0].ndim > 1:
@@ -260,6 +260,7 @@ def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
 
 
 def _check_counts(n: ArrayLike) -> FloatArray:
+    """Return n as floats. Raises ValueError unless all are whole and not negative."""
     counts = np.asarray(n, dtype=np.float64)
     if not np.all((counts >= 0) & np.isfinite(counts) & (np.floor(counts) == counts)):
         raise ValueError("n must be whole numbers, not negative")
@@ -285,7 +286,7 @@ def _is_at_bound(values: FloatArray) -> NDArray[np.bool_]:
 
 
 def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
-    """Why a row is null, as far as that depends on the estimate and n; "" where it is not."""
+    """Return each row's reason to be null by its estimate and n; "" for none."""
     reasons = np.full(len(values), "", dtype=object)
     reasons[np.isnan(values)] = NO_ESTIMATE
     reasons[n < 2] = FEWER_THAN_2_QUESTIONS

@@ -1,4 +1,4 @@
-"""Is A better than B? Paired comparisons of two score vectors.
+"""Paired comparison of two score vectors: difference, interval, p-value, detectable difference.
 
 Every function pairs row i of one vector with row i of the other; a pair in which either value is
 NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
@@ -32,7 +32,7 @@ DETECTABLE_STANDARD_ERRORS = 2.8
 
 @dataclass(frozen=True)
 class MeanDifference:
-    """Mean of a - b over n pairs, in the units of the scores, with its interval.
+    """Mean of a - b over n pairs with its interval, in the units of the scores.
 
     `difference` is None without a pair, `low` and `high` also with fewer than 2 clusters; `reason`
     then says which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
@@ -52,7 +52,7 @@ class MeanDifference:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Two-sided p-value of the sign-flip test; None, with the reason, below 2 clusters.
+    """Two-sided p-value of the sign-flip test; None with the reason below 2 clusters.
 
     `method` is "sign-flip-exact" (no seed, no permutations drawn) or "sign-flip-monte-carlo".
     """
@@ -68,7 +68,7 @@ class PermutationTest:
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Exact McNemar test of n pairs; `only_a` and `only_b` are the discordant counts."""
+    """Exact McNemar test of n pairs with `only_a` and `only_b` discordant ones."""
 
     p_value: float | None
     only_a: int
@@ -79,7 +79,7 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """Smallest true difference the data could show; None, with the reason, below 2 clusters."""
+    """Smallest true difference the data could show; None with the reason below 2 clusters."""
 
     difference: float | None
     n: int
@@ -95,7 +95,7 @@ def bootstrap_mean_difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> MeanDifference:
-    """Mean paired difference a - b of continuous scores and its bootstrap-t interval.
+    """Return the mean paired difference a - b with its bootstrap-t interval.
 
     Clusters are resampled whole, the mean is over pairs; the interval is
     `compute_bootstrap_t_interval` with n the number of clusters. With 0 draws: the closed form, the
@@ -151,7 +151,7 @@ def permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Two-sided sign-flip permutation test of a mean paired difference of 0.
+    """Return the two-sided sign-flip p-value of a mean paired difference of 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -191,7 +191,7 @@ def permutation_p_value(
 
 
 def mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
-    """Exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
+    """Return the exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
     under the null hypothesis. Source: McNemar 1947 (the exact form of the test).
@@ -219,7 +219,7 @@ def mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
 
 
 def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
-    """Exact two-sided p of discordant counts, elementwise; 1 where both are 0.
+    """Return exact two-sided p-values of discordant counts, elementwise; 1 where both are 0.
 
     Twice the smaller binomial tail, at most 1: binomtest's value, for arrays.
     """
@@ -231,7 +231,7 @@ def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray
 def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
 ) -> DetectableDifference:
-    """2.8 paired standard errors: the true difference found with 80% power at the 5% level.
+    """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
 
     In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
     is the clustered one of `bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
@@ -258,7 +258,7 @@ def check_draws(n_draws: int) -> None:
 
 
 def check_right(right: ArrayLike) -> FloatArray:
-    """`right` as floats; ValueError unless every value is 0, 1 or NaN."""
+    """Return `right` as floats. Raises ValueError unless every value is 0, 1 or NaN."""
     values = np.asarray(right, dtype=np.float64)
     if not np.all((values == 0) | (values == 1) | np.isnan(values)):
         raise ValueError("right and wrong must be True and False or 1 and 0, NaN for missing")
@@ -266,6 +266,7 @@ def check_right(right: ArrayLike) -> FloatArray:
 
 
 def _find_reason(n_clusters: int) -> str | None:
+    """Return why nothing is tested with so many clusters: none or fewer than 2; else None."""
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

@@ -1,4 +1,4 @@
-"""Mean grades of groups, such as each worker's answers, of which people graded few.
+"""Mean grades of groups, such as workers, by prediction-powered inference from few grades.
 
 `prediction_powered` says how few grades and many predictions become one mean. Of a group alone
 there are too few grades to learn from them how a score becomes a grade, and how far to trust it:
@@ -30,7 +30,7 @@ TOO_FEW_GRADED = "fewer_than_5_judged"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """The mean grade of one group.
+    """Mean grade of one group, from its grades alone and with scores of the ungraded.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class GroupMean:
 
     @property
     def narrower(self) -> float | None:
-        """How much narrower scores make the interval."""
+        """1 - (width with scores / width of grades alone); None where an interval is missing."""
         alone, with_scores = _compute_width(self.graded), _compute_width(self.powered)
         return None if alone is None or with_scores is None else 1 - with_scores / alone
 
@@ -57,7 +57,7 @@ def powered_groups(
     level: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> list[GroupMean]:
-    """Return the mean grade of each group with a grade, in the order of their first appearance.
+    """Return the mean grade of each group that has a grade, in order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
     1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one
@@ -124,7 +124,7 @@ def powered_groups(
 
 
 def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
-    """(groups,) slope of grades on scores within all other groups; 0 where it is not known."""
+    """Return (groups,) slopes of grades on scores in all other groups; 0 if unknown."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
     of, grades, scores = code[both], y[both], s[both]
     n = np.bincount(of, minlength=count)
@@ -141,7 +141,7 @@ def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) 
 
 
 def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
-    """Return the mean without its interval where the grades are too few, or all alike."""
+    """Return the mean without interval where grades are fewer than 5 or all equal."""
     reason = None
     if len(grades) < FEWEST_GRADED:
         reason = TOO_FEW_GRADED
@@ -155,4 +155,5 @@ def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
 
 
 def _compute_width(found: PoweredMean) -> float | None:
+    """Return the width of the interval; None without one."""
     return None if found.low is None or found.high is None else found.high - found.low

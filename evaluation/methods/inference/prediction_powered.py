@@ -1,4 +1,4 @@
-"""Means of human grades out of few of them and many predictions: prediction-powered inference.
+"""Prediction-powered inference: mean human grades from few grades and many predictions.
 
 A judge that costs nothing has graded everything, people have graded some of it. The judge's mean
 is precise and wrong by an unknown error; the people's mean is right and vague. On what both graded
@@ -33,7 +33,7 @@ NO_SPREAD = "no_spread"
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """A mean of human grades with its interval, in the units of the grades.
+    """Mean of human grades with its interval, in the units of the grades.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def powered_mean(
     weight: float | None = None,
     level: float = 0.95,
 ) -> PoweredMean:
-    """Return the mean grade of things of which some were graded and all predicted.
+    """Return the mean grade of k items, of which some have a grade and all a prediction.
 
     Parameters
     ----------
@@ -103,6 +103,7 @@ def powered_mean(
     if not n:
         return PoweredMean(None, None, None, None, 0, rest, NO_GRADES)
     tuned = compute_power_tuned_weight(y, f) if weight is None else weight
+    # Without ungraded items the two terms with lambda cancel, whatever lambda is.
     if not rest:
         tuned = 0.0
     mean = float((y - tuned * f)[graded].mean()) + (
@@ -122,7 +123,7 @@ def powered_mean(
 
 
 def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
-    """Return lambda of PPI++ for a mean, 0 to 1: cov_n(Y, f) / ((1 + n/N) var(f)).
+    """Return lambda of PPI++ in 0..1: cov_n(Y, f) / ((1 + n/N) var(f)).
 
     The covariance is over what was graded, the variance over all predictions. 0 where it is
     undefined: fewer than 2 grades, nothing ungraded, or predictions without spread.
@@ -141,7 +142,7 @@ def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
 
 
 def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
-    """Return those of the sum of two variances, each of a mean: Welch and Satterthwaite.
+    """Return Welch-Satterthwaite degrees of freedom of the sum of two mean variances.
 
     n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
     """
@@ -155,7 +156,7 @@ def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: 
 def _compute_standard_error(
     y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
 ) -> tuple[float, int]:
-    """Return the error of the estimate, and how many clusters have a grade.
+    """Return the standard error of the estimate and the number of graded clusters.
 
     Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
     lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by

@@ -1,4 +1,4 @@
-"""How far several raters agree on the same things, with intervals over what the things belong to.
+"""Agreement of several raters on the same items, with intervals over clusters of items.
 
 `raters` compares two of them; this is of all together, however many there are and whoever rated
 what.
@@ -24,7 +24,7 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class PanelAgreement:
-    """All raters on what they rated.
+    """Agreement coefficients of all raters on the items that they rated.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class PanelAgreement:
     alpha_interval: Estimated
 
     def coefficients(self) -> Iterator[tuple[str, Estimated]]:
-        """Yield the name and the estimate of each coefficient, in the order above."""
+        """Yield name and estimate of each agreement coefficient, in the order of the fields."""
         for name, value in vars(self).items():
             if isinstance(value, Estimated):
                 yield name, value
@@ -60,7 +60,7 @@ class PanelAgreement:
 def panel_agreement(
     ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> PanelAgreement:
-    """Compare any number of raters.
+    """Return weighted kappas, ICCs and Krippendorff's alphas of k raters on n items.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
     things that the coefficient is of.

@@ -1,4 +1,4 @@
-"""How scores correlate with experts' grades, from a sample of the answers, and how sure that is.
+"""Correlation of scores with experts' grades, estimated from a sample of the answers.
 
 Answers to one question are not independent: whole questions are drawn. The interval is Student's t
 with the bootstrap standard error on the arctanh scale (`compute_bootstrap_t_interval`). Where truth
@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 
 
 def compute_weighted_pearson(one: ArrayLike, other: ArrayLike, weights: ArrayLike) -> float | None:
-    """Return Pearson's correlation, in which each pair counts by its weight; None if undefined.
+    """Return Pearson's correlation of weighted pairs, -1 to 1; None where it is undefined.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def sample_correlation(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimated:
-    """Return the correlation of scores with grades in the population that a sample was drawn of.
+    """Return the population correlation of scores with grades, with its interval.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def sample_correlation(
 def foreseen_interval(
     n: int, n_clusters: int, correlation: float = 0.7, level: float = 0.95
 ) -> Interval:
-    """Return the interval that a sample will give if answers correlate so with the truth.
+    """Return the expected interval of a correlation from n answers to n_clusters questions.
 
     Fisher's (1921) standard error 1 / sqrt(n - 3) of arctanh r, with Student's t of one degree of
     freedom less than there are questions, as `sample_correlation` will use it.
@@ -119,6 +119,7 @@ def foreseen_interval(
 
 
 def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return three columns as floats (n,). Raises ValueError for a misfit or weight < 0."""
     x, y, w = (np.asarray(column, dtype=np.float64) for column in given)
     if not x.shape == y.shape == w.shape or x.ndim != 1:
         raise ValueError(f"columns of shapes {x.shape}, {y.shape} and {w.shape}")
@@ -128,7 +129,7 @@ def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 
 def _sum_by_cluster(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats:
-    """(clusters, 6) sums of weights, of both columns, of their squares and their product."""
+    """Return (clusters, 6) sums of weights, both columns, their squares and product."""
     if not len(x):
         return np.zeros((1, 6))
     # Differences to the middle first: sums of squares of nearly equal scores cancel.
@@ -138,7 +139,7 @@ def _sum_by_cluster(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats
 
 
 def _compute_correlations(sums: Floats) -> Floats:
-    """(draws,) correlations of sums; NaN where a column has no spread."""
+    """Return (draws,) correlations from such sums (draws, 6); NaN without spread."""
     n, a, b, aa, bb, ab = sums.T
     spread_a, spread_b = aa - ratio(a * a, n, 0.0), bb - ratio(b * b, n, 0.0)
     flat = (spread_a <= ROUNDING * aa) | (spread_b <= ROUNDING * bb)

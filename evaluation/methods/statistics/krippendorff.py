@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far any number of raters agree, also where some did not rate all."""
+"""Krippendorff's alpha: agreement of any number of raters, also with missing ratings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
-    """Return how many raters gave each thing each value, and the values.
+    """Return how many raters gave each item each value (n, v), and the values (v,).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> float | None:
-    """Return 1 - observed / expected disagreement: 1 for full agreement, 0 for that of chance.
+    """Return Krippendorff's alpha: 1 for full agreement, 0 for that of chance.
 
     Disagreement is observed within things, over all pairs of their ratings, and expected over all
     pairs of ratings (Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). A thing with
@@ -71,7 +71,7 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
 
 
 def _compute_squared_distances(times: Floats, scale: Floats, level: Level) -> Floats:
-    """(v, v) squared distances of values, which come up `times` often."""
+    """Return (v, v) squared distances of values that occur `times` often, by level."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))
     if level == "interval":

@@ -1,4 +1,4 @@
-"""Samples that keep the shares of their strata."""
+"""Stratified samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.methods.cells import Integers, codes_of
 def stratified(
     levels: Sequence[Sequence[str | int]], sizes: ArrayLike, wanted: int, seed: int = 0
 ) -> Integers:
-    """Draw whole units of a population until they hold the wanted number of things.
+    """Return indices of whole units, drawn in strata, that hold at most `wanted` items.
 
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
@@ -53,7 +53,7 @@ def stratified(
 
 
 def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
-    """Return an order of n units whose beginnings hold the strata in their shares.
+    """Return an order (n,) of units in which each beginning holds the strata in proportion.
 
     A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
     line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m
@@ -76,7 +76,7 @@ def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> I
 
 
 def _draw_by_levels(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
-    """Return `wanted` of the units in `order`, by the levels that are left."""
+    """Return the first `wanted` units of `order`, shared out over the strata of each level."""
     if not codes:
         return order[:wanted]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
@@ -89,7 +89,7 @@ def _draw_by_levels(codes: Sequence[Integers], order: Integers, wanted: int) -> 
 
 
 def _compute_quotas(counts: Sequence[int], wanted: int) -> list[int]:
-    """Return how many each stratum gives: its share, by the largest remainder, ties to the first.
+    """Return the quota of each stratum by the largest remainder (Hamilton), ties to the first.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
     """

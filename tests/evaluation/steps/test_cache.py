@@ -38,7 +38,7 @@ def vectors(monkeypatch, embedder, texts, of=None):
     monkeypatch.setattr(cache, "loaded", lambda spec, precision: embedder)
     info = embedder.describe()
     of = of or Turn(0, nullcontext, lambda: None, float("inf"))
-    return cache.cached_vectors(info.spec, info.precision, texts, of)[0].tolist()
+    return cache.load_or_embed_vectors(info.spec, info.precision, texts, of)[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ def test_vectors_are_kept_where_they_depend_on_nothing_but_the_text(spec, kept):
 def test_an_embedder_is_loaded_once_for_each_precision(monkeypatch):
     asked = []
     monkeypatch.setattr(cache, "get_embedder", lambda *of: asked.append(of) or object())
-    cache.loaded.cache_clear()
-    one = cache.loaded("minilm", "float32")
-    assert cache.loaded("minilm", "float32") is one
-    assert cache.loaded("minilm", "bfloat16") is not one
+    cache.load_embedder.cache_clear()
+    one = cache.load_embedder("minilm", "float32")
+    assert cache.load_embedder("minilm", "float32") is one
+    assert cache.load_embedder("minilm", "bfloat16") is not one
     assert asked == [("minilm", "float32"), ("minilm", "bfloat16")]
-    cache.loaded.cache_clear()
+    cache.load_embedder.cache_clear()
 
 
 class Cutting(Counting):
