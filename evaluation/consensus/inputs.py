@@ -174,14 +174,14 @@ def choose(
 
     `answered` is empty where no answer has a text, or all of them were rejected.
     """
-    given, n_rejected = answers, 0
+    graded, n_rejected = answers, 0
     if not parameters.include_rejected:
         n_rejected = sum(answers.rejected)
-        given = answers.kept(not rejected for rejected in answers.rejected)
+        graded = answers.kept(not rejected for rejected in answers.rejected)
     return GradingInput(
         parameters,
-        given=given,
-        answered=given.kept(map(bool, given.texts)),
+        given=graded,
+        answered=graded.kept(map(bool, graded.texts)),
         models=(models and models.asked_once()) or None,
         n_rejected=n_rejected,
     )

@@ -65,15 +65,15 @@ def embed(
     embedder = get_embedder(parameters.embedder, precision)
     total = len(answers) + len(model_answers or ())
 
-    def told(after: int) -> Callable[[int, int], None] | None:
+    def report_after(after: int) -> Callable[[int, int], None] | None:
         return progress and (lambda done, _: progress("embedding", after + done, total))
 
     embedder.fit(answers)
-    vectors = embedder.embed(answers, told(0))
+    vectors = embedder.embed(answers, report_after(0))
     cut = embedder.n_truncated_
     of_models = None
     if model_answers is not None:
-        of_models = embedder.embed(model_answers, told(len(answers)))
+        of_models = embedder.embed(model_answers, report_after(len(answers)))
         cut += embedder.n_truncated_
     info = embedder.describe()
     found = [

@@ -38,11 +38,11 @@ def embedded(
 ) -> tuple[Vectors, int]:
     """Return the vectors of texts and how many were cut; progress counts on from `done`."""
 
-    def told(n: int, _: int) -> None:
+    def report(n: int, _: int) -> None:
         if progress is not None:
             progress("embedding", min(done + n, total), total)
 
-    vectors = embedder.embed(texts, told)
+    vectors = embedder.embed(texts, report)
     return vectors, embedder.n_truncated_
 
 

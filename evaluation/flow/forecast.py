@@ -81,7 +81,7 @@ def ten_more(
             rows.append(Wanting(str(one.key), one.name, one.answers, n, float(off), float(then)))
     if not rows:
         return None
-    wanting = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
+    unsettled = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
     return TenMore(
         people=people,
         answers=sum(more),
@@ -90,8 +90,8 @@ def ten_more(
         off=median(row.off for row in rows),
         off_then=median(row.off_then for row in rows),
         within=within,
-        n_wanting=len(wanting),
-        wanting=tuple(wanting[:MOST_NAMED]),
+        n_wanting=len(unsettled),
+        wanting=tuple(unsettled[:MOST_NAMED]),
     )
 
 

@@ -36,11 +36,11 @@ def agreements(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
     """Return the agreement of every pair of experts; `grades` by expert and answer key."""
     found = []
     for one, other in combinations(sorted(grades), 2):
-        both = sorted(grades[one].keys() & grades[other].keys())
-        if not both:
+        common_keys = sorted(grades[one].keys() & grades[other].keys())
+        if not common_keys:
             continue
-        a = np.array([grades[one][key] for key in both])
-        b = np.array([grades[other][key] for key in both])
+        a = np.array([grades[one][key] for key in common_keys])
+        b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), kappa))
+        found.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
     return found

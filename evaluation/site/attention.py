@@ -119,14 +119,14 @@ def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
 
 
 def _select_latest(
-    of: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
+    author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
     """Return the query of each set's number of `counted` rows and time of the newest."""
     return (
         rows.filter(set__in=sets)
         .order_by()
         .values("set")
-        .annotate(of=Value(of, CharField()), n=Count("pk", filter=counted), newest=Max("at"))
+        .annotate(of=Value(author, CharField()), n=Count("pk", filter=counted), newest=Max("at"))
         .values_list("of", "set", "n", "newest")
     )
 
@@ -158,11 +158,11 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
 
 def _find_items_of_official_run(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
     """Yield what needs attention in the run that exports and overviews use."""
-    which = "last run" if row["counts"] == row["run"] else "official run"
+    run_name = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:
         text = (
-            f"{n} alarm{'' if n == 1 else 's'} in the {which}: read the evidence "
+            f"{n} alarm{'' if n == 1 else 's'} in the {run_name}: read the evidence "
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
@@ -172,10 +172,10 @@ def _find_items_of_official_run(row: dict[str, Any], name: str, grade: str) -> I
         later = reverse("admin:run", args=[row["newest"]])
         yield Item("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
-        text = f"People's answers were added or changed since the {which} began."
+        text = f"People's answers were added or changed since the {run_name} began."
         yield Item("answers_changed", "warn", name, text, grade, "Grade again")
     elif row["newer_of_models"]:
-        text = f"Answers of language models were added or changed since the {which} began."
+        text = f"Answers of language models were added or changed since the {run_name} began."
         like = f"{grade}?like={row['counts']}"
         yield Item("models_added", "warn", name, text, like, "Add the models")
     stored = map(Message.of, row["counts_warnings"] or ())

@@ -160,10 +160,10 @@ def _send_file(
     of_answers: bool,
 ) -> HttpResponseBase:
     """Send an export, or its page with the form's errors; 404 for an unknown one."""
-    what = EVERYTHING.get(slug)
-    if what is None or version is None or what.of_answers != of_answers:
+    export = EVERYTHING.get(slug)
+    if export is None or version is None or export.of_answers != of_answers:
         raise Http404
-    form = ExportForm(what, _list_runs(request, version), request.GET)
+    form = ExportForm(export, _list_runs(request, version), request.GET)
     if not form.is_valid():
         return _show_page(request, question_set, version, draft, {slug: form}, 400)
     run = None
@@ -174,11 +174,11 @@ def _send_file(
             form.add_error("run", str(error))
             return _show_page(request, question_set, version, draft, {slug: form}, 400)
     name = build_file_name(question_set.name, f"version-{version.number}", slug)
-    if what.needs_run:
+    if export.needs_run:
         assert run is not None
         return download(zip_chunks(consensus_report(run)), file_of(run, slug), "zip")
-    options: dict[str, Any] = {"run": run} if "run" in what.options else {}
-    if "pseudonyms" in what.options:
+    options: dict[str, Any] = {"run": run} if "run" in export.options else {}
+    if "pseudonyms" in export.options:
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
@@ -217,18 +217,18 @@ def _show_page(
     if version is not None:
         runs = _list_runs(request, version)
         sees_answers = rights(request.user, question_set).answers
-        for slug, what in EVERYTHING.items():
-            if what.of_answers and not sees_answers:
+        for slug, kind in EVERYTHING.items():
+            if kind.of_answers and not sees_answers:
                 continue
             table = TABLES[slug](version, user=request.user) if slug in TABLES else None
             sections.append(
                 {
-                    "what": what,
-                    "form": forms_of.get(slug) or ExportForm(what, runs),
+                    "what": kind,
+                    "form": forms_of.get(slug) or ExportForm(kind, runs),
                     "n_rows": table.n_rows if table else None,
                     "about_bytes": table.about_bytes if table else None,
-                    "empty": not runs if what.needs_run else not (table and table.n_rows),
-                    "address": "admin:export-answers" if what.of_answers else "admin:export-items",
+                    "empty": not runs if kind.needs_run else not (table and table.n_rows),
+                    "address": "admin:export-answers" if kind.of_answers else "admin:export-items",
                 }
             )
     context = {

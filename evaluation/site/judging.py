@@ -57,13 +57,13 @@ def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show an expert the tasks of a set, and which are done."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
-    mine = QuestionSet.objects.filter(pk=question_set.pk)
+    sets = QuestionSet.objects.filter(pk=question_set.pk)
     context = {
         "title": "To judge",
         "subtitle": question_set.name,
         "breadcrumbs": _build_breadcrumbs(question_set)[:1],
         "question_set": question_set,
-        "queues": list_to_judge(mine, expert),
+        "queues": list_to_judge(sets, expert),
         "last": door.last_judged(question_set, expert),
     }
     return TemplateResponse(request, "admin/judging/start.html", context)
@@ -116,10 +116,10 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
     return redirect("admin:judge", question_set.public_id, task_id)
 
 
-def _find_last_judged(question_set: QuestionSet, expert: int, here: UUID) -> UUID | None:
+def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
     """Return the task that was judged last; None where it is the one shown."""
     last = door.last_judged(question_set, expert)
-    return None if last == here else last
+    return None if last == shown_task else last
 
 
 def _save_judgement(

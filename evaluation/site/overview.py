@@ -96,7 +96,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     Beside it how many workers listen, and how many answers the one who asks is to judge.
     """
     texts = Response.objects.filter(state=Response.State.SUBMITTED, status=Response.Status.TEXT)
-    shown: dict[str, QuerySet[Any, Any]] = {
+    querysets: dict[str, QuerySet[Any, Any]] = {
         "question sets": QuestionSet.objects.all(),
         "questions": Question.objects.all(),
         "workers": Worker.objects.all(),
@@ -105,7 +105,9 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
         "grades": WorkerGrade.objects.all(),
         "language models": LanguageModel.objects.filter(archived_at=None),
     }
-    parts = {name: TableCounts(select_visible(request, rows), ALL) for name, rows in shown.items()}
+    parts = {
+        name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
+    }
     asked = TableCounts(requests_to(get_user_id(request)), ALL)
     found = read_numbers({**parts, LISTENING: listening_part(), ASKED: asked})
     return {name: n for name, [(n,)] in found.items()}

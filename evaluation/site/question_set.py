@@ -51,13 +51,13 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = get_visible_or_404(request, sets, set_id)
     versions = load_versions(shown)
     version = select_version(versions, request.GET.get("version"))
-    held = rights(request.user, shown)
+    permissions = rights(request.user, shown)
     # Whoever sees what came back to a set sees its runs.
     of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
-    runs = list(in_short(of_set)[:RUNS_SHOWN]) if held.answers else []
+    runs = list(in_short(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
-    record = record_runs(shown, newest_views(shown)) if held.answers else None
+    record = record_runs(shown, newest_views(shown)) if permissions.answers else None
     me = get_user_id(request)
     parts = {"asked": build_asked_count(me), "listening": listening_part()}
     if version is not None:
@@ -72,7 +72,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "notice": shown.notice,
         "earlier_wave": find_visible_wave(request, shown),
         "question_set": shown,
-        "rights": held,
+        "rights": permissions,
         "to_judge": progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
         "versions": versions,
         "version": version,
@@ -96,7 +96,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "more_starts": starts[BUTTONS:],
             "counts": counts,
             "page": load_questions_page(request, version, counts["questions"]),
-            "models": load_models(request, version, sees_all=held.answers),
+            "models": load_models(request, version, sees_all=permissions.answers),
             "all_views": next(iter(record.others), None) if record else None,
         }
     return TemplateResponse(request, "admin/question_set.html", context)

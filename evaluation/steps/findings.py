@@ -44,13 +44,13 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
     return read_rows_of_tables(run, {table.name: table.row for table in tables})
 
 
-def keep_rows(turn: Turn, table: str, of: type[RowT], rows: Iterable[RowT]) -> int:
+def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
     """Store a table's rows, replacing earlier ones; call it in `fenced`. Return how many.
 
     `table` has at most 30 characters. Returns how many rows there are.
     """
     RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()
-    adapter, left, n = _build_adapter(of), iter(rows), 0
+    adapter, left, n = _build_adapter(row_type), iter(rows), 0
     # An empty table has one empty part: it is known to be empty.
     for place in range(10**DIGITS):
         part = list(islice(left, ROWS))
@@ -62,9 +62,9 @@ def keep_rows(turn: Turn, table: str, of: type[RowT], rows: Iterable[RowT]) -> i
     return n
 
 
-def kept_rows(run: Run, table: str, of: type[RowT]) -> Iterator[RowT]:
+def kept_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none where it was never stored."""
-    adapter = _build_adapter(of)
+    adapter = _build_adapter(row_type)
     parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
@@ -91,5 +91,5 @@ def _build_part_name(table: str, place: int) -> str:
     return f"{_build_prefix(table)}{place:0{DIGITS}}"
 
 
-def _build_adapter(of: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(list[of])
+def _build_adapter(row_type: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(list[row_type])

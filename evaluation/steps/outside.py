@@ -67,17 +67,17 @@ def problems_of_workers(
     `needed` says that somebody must be left whose answers are read.
     """
     wrong = []
-    for option, what in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
+    for option, code in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
         ids = getattr(parameters, option, ())
         found = _resolve_ids(version, ids) if ids else _ResolvedIds()
         if found.unknown:
             known = sorted(answering(version).values_list("external_id", flat=True))
             names = [perhaps(one, known) for one in found.unknown[:NAMED]]
             reason = _join_names(names, len(found.unknown))
-            wrong.append(problem(f"unknown_{what}", option, reason=reason))
+            wrong.append(problem(f"unknown_{code}", option, reason=reason))
         elif found.several:
             reason = _join_names(found.several[:NAMED], len(found.several))
-            wrong.append(problem(f"several_{what}", option, reason=reason))
+            wrong.append(problem(f"several_{code}", option, reason=reason))
         elif ids and needed and option == "exclude_workers":
             voting = answering(version, rejected=parameters.include_rejected)
             if not voting.exclude(pk__in=found.keys).exists():

@@ -141,20 +141,22 @@ def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) 
     return CampedTargets(whole, targets_of(vote.split, vectors, targets[row], camp), row)
 
 
-def _pair_answers_with_camps(asked: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
+def _pair_answers_with_camps(
+    question_of_answer: Integers, question_of_camp: Integers
+) -> tuple[Integers, Integers]:
     """Return (answer, camp) index pairs of equal question; input are question codes (R,), (V,)."""
-    order = np.argsort(of_camp, kind="stable")
-    first = np.searchsorted(of_camp[order], asked, side="left")
-    count = np.searchsorted(of_camp[order], asked, side="right") - first
-    row = np.repeat(np.arange(len(asked)), count)
+    order = np.argsort(question_of_camp, kind="stable")
+    first = np.searchsorted(question_of_camp[order], question_of_answer, side="left")
+    count = np.searchsorted(question_of_camp[order], question_of_answer, side="right") - first
+    row = np.repeat(np.arange(len(question_of_answer)), count)
     within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     return row, order[np.repeat(first, count) + within]
 
 
 def _pair_answers_with_other_camps(
-    asked: Integers, own: Integers, of_camp: Integers
+    question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
     """Return (answer, camp) index pairs of equal question, without each answer's own camp."""
-    row, camp = _pair_answers_with_camps(asked, of_camp)
-    other = camp != own[row]
+    row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
+    other = camp != own_camp[row]
     return row[other], camp[other]

@@ -52,12 +52,12 @@ def compute_rank_intervals(
     everybody = np.ones(len(members), dtype=bool)
     for draw in range(drawn.shape[1]):
         ranks[:, draw] = compute_competition_ranks(drawn[members, draw], everybody)
-    kept = np.count_nonzero(ranks, axis=1)
-    defined = (kept >= 2) & (n[members] >= 2)
+    n_defined = np.count_nonzero(ranks, axis=1)
+    defined = (n_defined >= 2) & (n[members] >= 2)
     ranks = np.sort(ranks[defined], axis=1)  # zeros, of draws without the worker, come first
     tail = compute_percentile_tail(n[members][defined], level)
-    last = kept[defined] - 1
-    first = ranks.shape[1] - kept[defined]
+    last = n_defined[defined] - 1
+    first = ranks.shape[1] - n_defined[defined]
     at = np.arange(len(ranks))
     low[members[defined]] = ranks[at, first + np.floor(tail * last).astype(np.int64)]
     high[members[defined]] = ranks[at, first + np.ceil((1 - tail) * last).astype(np.int64)]

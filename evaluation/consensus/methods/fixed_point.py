@@ -117,14 +117,14 @@ class WorkerMeans:
     def _compute_terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
         """Return adjusted scores (N, D), effects (Q, D) by code, weights (Q, D) by cell order."""
         s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
-        taken = None
+        effect_table = None
         if self._effects is not None:
-            taken = np.empty((self.cells.n_questions, s.shape[1]))
+            effect_table = np.empty((self.cells.n_questions, s.shape[1]))
             for d, effects in enumerate(self._effects):
-                taken[:, d] = effects.estimate_question_effects(s[:, d])
-                s[:, d] -= taken[self.cells.question, d]
+                effect_table[:, d] = effects.estimate_question_effects(s[:, d])
+                s[:, d] -= effect_table[self.cells.question, d]
         q = item_rest_weights(s, self.times, self.cells) if self.rules.discrimination else None
-        return s, taken, q
+        return s, effect_table, q
 
     def raw(self, scores: Floats) -> Floats:
         """Return (M, D) raw scores, weighted means over cells; NaN for a worker without one."""

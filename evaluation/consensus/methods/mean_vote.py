@@ -167,16 +167,16 @@ class MeanVote:
         for begin in range(0, len(at[0]), step):
             b, i, d = (index[begin : begin + step] for index in at)
             each = np.arange(len(b))
-            mine = v[b, :, d]
-            mine[each, i] = 0.0
-            mine[mine.sum(axis=1) <= 0] = 1.0
-            mine[each, i] = 0.0
+            other_votes = v[b, :, d]
+            other_votes[each, i] = 0.0
+            other_votes[other_votes.sum(axis=1) <= 0] = 1.0
+            other_votes[each, i] = 0.0
             if not self.euclidean:
-                mine = mine * block.length[b]
-            product = block.multiply_chosen(b, mine)
+                other_votes = other_votes * block.length[b]
+            product = block.multiply_chosen(b, other_votes)
             rest[b, i, d] = product[each, i]
-            rest_square[b, i, d] = np.einsum("fi,fi->f", mine, product)
-            others[b, i, d] = mine.sum(axis=1)
+            rest_square[b, i, d] = np.einsum("fi,fi->f", other_votes, product)
+            others[b, i, d] = other_votes.sum(axis=1)
 
     def _compute_distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
         """Return (B, m, D) negative distances from inner products with the mean."""

@@ -232,13 +232,13 @@ def compute_percentiles(
     able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):
-        mine = answers.compared & (answers.model == code)
-        if not mine.any():
+        is_of_model = answers.compared & (answers.model == code)
+        if not is_of_model.any():
             continue
         asked = np.zeros(cells.n_questions, dtype=bool)
-        asked[answers.question[mine]] = True
+        asked[answers.question[is_of_model]] = True
         workers = compute_worker_means(leave_one_out, cells, asked)[able]
-        place = compute_percentile(float(scores[mine].mean()), workers)
+        place = compute_percentile(float(scores[is_of_model].mean()), workers)
         out[code] = np.nan if place is None else place
     return out
 

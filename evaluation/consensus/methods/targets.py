@@ -71,23 +71,23 @@ class MeanVoteTargets:
         """Compute the inner products of some targets with the answers to their questions."""
         for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
-            many = sizes[part]
+            part_sizes = sizes[part]
             begins = self._starts[part] - first
-            stop = first + int(many.sum())
+            stop = first + int(part_sizes.sum())
             x = vectors[cells.row[self._pairs[first:stop]]]
             y = targets[part]
-            x = _scale_by_power_of_two(x, np.repeat(self._exponent[part], many))
+            x = _scale_by_power_of_two(x, np.repeat(self._exponent[part], part_sizes))
             y = _scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
             if sparse.issparse(x) and not self._euclidean:
-                repeated = y[np.repeat(np.arange(len(many)), many)]
+                repeated = y[np.repeat(np.arange(len(part_sizes)), part_sizes)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
                 self._squared[part] = (y * y).sum(axis=1)
                 continue
             x, y = dense(x), dense(y)
             if self._euclidean:
-                mean = np.add.reduceat(x, begins, axis=0) / many[:, None]
-                x, y = x - np.repeat(mean, many, axis=0), y - mean
-            self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, many, axis=0))
+                mean = np.add.reduceat(x, begins, axis=0) / part_sizes[:, None]
+                x, y = x - np.repeat(mean, part_sizes, axis=0), y - mean
+            self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, part_sizes, axis=0))
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:

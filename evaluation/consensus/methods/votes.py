@@ -72,9 +72,9 @@ def vote_of(
     left_out : (M,) workers who are compared with the others' exemplary answer in any case.
     """
 
-    def plain(some: Cells) -> MeanVote | MajorityVote:
+    def plain(part: Cells) -> MeanVote | MajorityVote:
         make = MajorityVote if aggregation == "majority" else MeanVote
-        return make.from_vectors(vectors, some, similarity)
+        return make.from_vectors(vectors, part, similarity)
 
     vote: Vote = plain(cells)
     # Order matters: the left-out rule must see the nearest camp's similarity, so it wraps the

@@ -360,13 +360,13 @@ class _Asker:
             return
         faults = self._faults_in_a_row
         faults.append(fault)
-        of_the_model = sum(one.code in OF_THE_MODEL for one in faults)
-        passing = sum(one.again for one in faults)
+        n_of_model = sum(one.code in OF_THE_MODEL for one in faults)
+        n_passing = sum(one.again for one in faults)
         if (
             self.settings.stop_at_error
             or (fault.code == "connection" and self._last_success < began)
-            or of_the_model >= ENOUGH_IN_A_ROW
-            or passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
+            or n_of_model >= ENOUGH_IN_A_ROW
+            or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
         ):
             self._end(End.GIVEN_UP, fault.message)
 
@@ -398,10 +398,10 @@ class _Asker:
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
-    def _end(self, why: End, reason: str) -> None:
+    def _end(self, end: End, reason: str) -> None:
         """Set the reason of the end, unless there is one, and wake all workers."""
         if self.outcome.end is End.DONE:
-            self.outcome.end, self.outcome.reason = why, reason
+            self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
             self._over.set()
 

@@ -194,14 +194,18 @@ class AskOptions(Parameters):
 
         One that is None among the model's is left out.
         """
-        both = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
+        parameters = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
         if self.temperature is not None:
-            both["temperature"] = self.temperature
+            parameters["temperature"] = self.temperature
         if self.max_tokens is not None:
-            both[OTHER_NAME if both.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
+            parameters[OTHER_NAME if parameters.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
         if self.logprobs:
-            both["logprobs"] = True
-        return {name: value for name, value in both.items() if value is not None and name != "seed"}
+            parameters["logprobs"] = True
+        return {
+            name: value
+            for name, value in parameters.items()
+            if value is not None and name != "seed"
+        }
 
     def get_first_seed(self, of_model: Mapping[str, Any]) -> int | None:
         """Return the seed of the first sample; None for a model without seeds (null)."""

@@ -70,7 +70,7 @@ def correlation_differences(
     m = t.shape[1]
     draws = _draw_workers(m, n_draws, seed)
     left_out = 1.0 - np.eye(m)
-    everybody = np.ones((1, m))
+    all_workers = np.ones((1, m))
     found = []
     for method in a:
         if m < FEWEST_WORKERS:
@@ -80,7 +80,7 @@ def correlation_differences(
         observed, of_draws, of_left_out = (
             _compute_mean_correlations(method, t, both, times)
             - _compute_mean_correlations(b, t, both, times)
-            for times in (everybody, draws, left_out)
+            for times in (all_workers, draws, left_out)
         )
         found.append(_compute_difference(float(observed[0]), of_draws, of_left_out))
     return found

@@ -131,7 +131,9 @@ def group_differences(
         for r in rows_of.values()
     ]
     tests = [permutation_p_value(first[r], second[r], seed=seed) for r in rows_of.values()]
-    shown = [compute_smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()]
+    detectable = [
+        compute_smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()
+    ]
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
     raw = np.array([np.nan if t.p_value is None else t.p_value for t in tests], dtype=np.float64)
@@ -150,7 +152,7 @@ def group_differences(
             reason=mean.reason,
         )
         for at, (group, mean, test, least) in enumerate(
-            zip(rows_of, means, tests, shown, strict=True)
+            zip(rows_of, means, tests, detectable, strict=True)
         )
     ]
 

@@ -220,13 +220,13 @@ def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0
     rows = shape_draws(draws)
     n_rows = np.broadcast_to(_check_counts(n), len(rows))
     _check(level, "identity")
-    kept = np.count_nonzero(~np.isnan(rows), axis=1)
+    n_defined = np.count_nonzero(~np.isnan(rows), axis=1)
     reasons = _find_reasons(np.zeros(len(rows)), n_rows)
-    reasons[(reasons == "") & (kept < 2)] = FEWER_THAN_2_DRAWS
+    reasons[(reasons == "") & (n_defined < 2)] = FEWER_THAN_2_DRAWS
     low, high = np.full((2, len(rows)), np.nan)
     defined = reasons == ""
     if defined.any():
-        tail, last = compute_percentile_tail(n_rows[defined], level), kept[defined] - 1
+        tail, last = compute_percentile_tail(n_rows[defined], level), n_defined[defined] - 1
         ordered = np.sort(rows[defined], axis=1)  # NaN go last
         low[defined] = interpolate_rows(ordered, tail * last)
         high[defined] = interpolate_rows(ordered, (1 - tail) * last)

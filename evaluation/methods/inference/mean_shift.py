@@ -178,17 +178,17 @@ class _Test:
 
     def _deal(self, count: int) -> Booleans:
         """Return (count, n) random permutations of the wave labels, by person."""
-        dealt = np.tile(self.label, (count, 1))
+        labels = np.tile(self.label, (count, 1))
         n_later = int(self.label[self.single].sum())
         if 0 < n_later < len(self.single):
             # Those with the smallest random numbers; much faster than a permutation of each row.
             order = self.generator.random((count, len(self.single)))
             bound = np.partition(order, n_later - 1, axis=1)[:, n_later - 1, None]
-            dealt[:, self.single] = order <= bound
+            labels[:, self.single] = order <= bound
         changed = self.generator.random((count, len(self.pairs))) < 0.5
         for side in (0, 1):
-            dealt[:, self.pairs[:, side]] ^= changed
-        return dealt
+            labels[:, self.pairs[:, side]] ^= changed
+        return labels
 
 
 class _Inner:

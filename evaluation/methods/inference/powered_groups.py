@@ -96,27 +96,27 @@ def powered_groups(
     slopes = _compute_slopes_of_others(y, s, code, len(labels))
     found = []
     for place, label in enumerate(labels):
-        mine = code == place
-        graded = mine & ~np.isnan(y) & ~np.isnan(s)
+        is_member = code == place
+        graded = is_member & ~np.isnan(y) & ~np.isnan(s)
         if not graded.any():
             continue
-        rest = int((mine & np.isnan(y) & ~np.isnan(s)).sum())
+        rest = int((is_member & np.isnan(y) & ~np.isnan(s)).sum())
         if rest and not has_equal_weights(w[graded]):
             weighted = replace(weighted_mean(y[graded], w[graded], level), n_predicted=rest)
             weighted = _drop_doubtful_interval(weighted, y[graded])
             found.append(GroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
-        predicted = slopes[place] * s[mine]
+        predicted = slopes[place] * s[is_member]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
         found.append(
             GroupMean(
                 str(label),
                 _drop_doubtful_interval(
-                    powered_mean(y[mine], s[mine], None, 0.0, level), y[graded]
+                    powered_mean(y[is_member], s[is_member], None, 0.0, level), y[graded]
                 ),
                 _drop_doubtful_interval(
-                    powered_mean(y[mine], predicted, None, weight, level), y[graded]
+                    powered_mean(y[is_member], predicted, None, weight, level), y[graded]
                 ),
             )
         )
@@ -126,13 +126,13 @@ def powered_groups(
 def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
     """Return (groups,) slopes of grades on scores in all other groups; 0 if unknown."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
-    of, grades, scores = code[both], y[both], s[both]
-    n = np.bincount(of, minlength=count)
-    inside = n[of]
-    grades = grades - (np.bincount(of, grades, count)[of] / inside)
-    scores = scores - (np.bincount(of, scores, count)[of] / inside)
-    shared = np.bincount(of, grades * scores, count)
-    spread = np.bincount(of, scores * scores, count)
+    group, grades, scores = code[both], y[both], s[both]
+    n = np.bincount(group, minlength=count)
+    inside = n[group]
+    grades = grades - (np.bincount(group, grades, count)[group] / inside)
+    scores = scores - (np.bincount(group, scores, count)[group] / inside)
+    shared = np.bincount(group, grades * scores, count)
+    spread = np.bincount(group, scores * scores, count)
     more = np.maximum(n - 1, 0)
     shared, spread, more = shared.sum() - shared, spread.sum() - spread, more.sum() - more
     known = (more >= FEWEST_TO_LEARN) & (spread > 0)

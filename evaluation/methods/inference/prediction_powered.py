@@ -163,13 +163,13 @@ def _compute_standard_error(
     c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
     var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
     """
-    pushed = np.zeros(len(y))
+    influence = np.zeros(len(y))
     for part, values in ((graded, y - weight * f), (~graded, weight * f)):
         count = int(part.sum())
         if not count:
             continue
         groups = len(np.unique(labels[part]))
         widened = np.sqrt(groups / (groups - 1)) if groups > 1 else 1.0
-        pushed[part] = widened * (values[part] - values[part].mean()) / count
-    total = np.bincount(labels, weights=pushed)
+        influence[part] = widened * (values[part] - values[part].mean()) / count
+    total = np.bincount(labels, weights=influence)
     return float(np.sqrt((total**2).sum())), len(np.unique(labels[graded]))

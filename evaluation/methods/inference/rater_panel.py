@@ -99,8 +99,8 @@ def panel_agreement(
         whole = table[complete]
         return estimate(lambda rows: getattr(intraclass_correlation(whole[rows]), name), complete)
 
-    def estimate(statistic: Callable[[Integers], float | None], of: np.ndarray) -> Estimated:
-        return clustered_interval(statistic, code[of], n_draws, seed)
+    def estimate(statistic: Callable[[Integers], float | None], items: np.ndarray) -> Estimated:
+        return clustered_interval(statistic, code[items], n_draws, seed)
 
     return PanelAgreement(
         table.shape[1],

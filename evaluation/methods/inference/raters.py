@@ -91,9 +91,9 @@ def rater_agreement(
 
 
 def _convert_ratings(
-    given: Sequence[float] | Sequence[str], *, graded: bool
+    ratings: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
     """Return ratings as an array: whole numbers of half steps where `graded`, else labels."""
     if graded:
-        return np.rint(np.asarray(given, dtype=np.float64) * STEPS)
-    return np.asarray(given, dtype=np.str_)
+        return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
+    return np.asarray(ratings, dtype=np.str_)

@@ -33,22 +33,22 @@ def stratified(
     The places of the chosen units, rising. They hold `wanted` things at most: fewer only where no
     unit fits into the rest, or there are no more.
     """
-    held = np.asarray(sizes, dtype=np.int64)
-    if not len(held):
+    n_items = np.asarray(sizes, dtype=np.int64)
+    if not len(n_items):
         return np.zeros(0, dtype=np.int64)
-    order: Integers = np.random.default_rng(seed).permutation(len(held))
+    order: Integers = np.random.default_rng(seed).permutation(len(n_items))
     codes = [codes_of(np.asarray(level))[0] for level in levels]
-    n_units = min(len(held), round(wanted * len(held) / int(held.sum())))
-    chosen = np.zeros(len(held), dtype=np.bool_)
+    n_units = min(len(n_items), round(wanted * len(n_items) / int(n_items.sum())))
+    chosen = np.zeros(len(n_items), dtype=np.bool_)
     chosen[_draw_by_levels(codes, order, n_units)] = True
     for unit in order:
-        if chosen[unit] and held[chosen].sum() > wanted:
+        if chosen[unit] and n_items[chosen].sum() > wanted:
             chosen[unit] = False
-    rest = wanted - int(held[chosen].sum())
+    rest = wanted - int(n_items[chosen].sum())
     for unit in order:
-        if not chosen[unit] and held[unit] <= rest:
+        if not chosen[unit] and n_items[unit] <= rest:
             chosen[unit] = True
-            rest -= int(held[unit])
+            rest -= int(n_items[unit])
     return np.flatnonzero(chosen)
 
 
@@ -75,12 +75,12 @@ def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> I
     return np.argsort(line, kind="stable")
 
 
-def _draw_by_levels(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
-    """Return the first `wanted` units of `order`, shared out over the strata of each level."""
+def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) -> Integers:
+    """Return the first `n_units` units of `order`, shared out over the strata of each level."""
     if not codes:
-        return order[:wanted]
+        return order[:n_units]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
-    quotas = _compute_quotas([len(stratum) for stratum in strata], wanted)
+    quotas = _compute_quotas([len(stratum) for stratum in strata], n_units)
     parts = [
         _draw_by_levels(codes[1:], stratum, quota)
         for stratum, quota in zip(strata, quotas, strict=True)
@@ -88,15 +88,15 @@ def _draw_by_levels(codes: Sequence[Integers], order: Integers, wanted: int) -> 
     return np.concatenate(parts) if parts else order[:0]
 
 
-def _compute_quotas(counts: Sequence[int], wanted: int) -> list[int]:
+def _compute_quotas(counts: Sequence[int], n_units: int) -> list[int]:
     """Return the quota of each stratum by the largest remainder (Hamilton), ties to the first.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
     """
     total = sum(counts)
-    quotas = [wanted * count // total for count in counts]
-    remainders = [wanted * count % total for count in counts]
+    quotas = [n_units * count // total for count in counts]
+    remainders = [n_units * count % total for count in counts]
     first = sorted(range(len(counts)), key=lambda place: -remainders[place])
-    for place in first[: wanted - sum(quotas)]:
+    for place in first[: n_units - sum(quotas)]:
         quotas[place] += 1
     return quotas

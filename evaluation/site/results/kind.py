@@ -64,11 +64,11 @@ def list_facts(report: Any) -> list[tuple[str, Any]]:
 
 def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
     """Return the first 50 rows of each table, and whether there are more."""
-    shown = []
+    tables = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
         rows = list(islice(table.rows, SHOWN + 1))
-        shown.append(
+        tables.append(
             {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}
         )
-    return shown
+    return tables

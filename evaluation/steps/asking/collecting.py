@@ -79,22 +79,22 @@ class _ModelWork:
     writes.
     """
 
-    def __init__(self, asking: ModelAsking, before: ModelProgress | None, run_id: int) -> None:
+    def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
         self.asking = asking
         self.replies = Replies.of(asking, run_id=run_id)
         self.outcome: Outcome | None = None
         self.failure = asking.reason
         self.took: float | None = None
         fresh = ModelProgress(asking.id, asking.model.name)
-        before = before or fresh
+        earlier = earlier or fresh
         # What failed in an earlier turn is tried once more: a back-end may be there now.
-        end = "" if before.end == FAILED else before.end
+        end = "" if earlier.end == FAILED else earlier.end
         self._state = replace(
-            before,
+            earlier,
             total=asking.n_planned,
             done=len(self.replies.has_reply),
             end=end,
-            reason=before.reason if end else "",
+            reason=earlier.reason if end else "",
         )
         # Whether there is something to ask in this turn.
         self.waits = not self.failure and not end and self._state.done < self._state.total
@@ -237,8 +237,10 @@ def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
     statuses = Counter(status for status, _, _ in rows)
     limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]
-    mine = [extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")]
-    asked = [extra for extra in mine if extra.get("attempts")]
+    own_extras = [
+        extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")
+    ]
+    asked_extras = [extra for extra in own_extras if extra.get("attempts")]
     seconds = _select_numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
     prompt = asking.prompt
     return AskedModel(
@@ -266,13 +268,13 @@ def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
         adapted=tuple(dict.fromkeys(c for _, extra, _ in rows for c in extra.get("adapted") or ())),
         max_tokens=limit if isinstance(limit, int) else 0,
         not_asked=asking.n_planned - len(rows),
-        stored=len(rows) - len(mine),
-        asked=len(asked),
+        stored=len(rows) - len(own_extras),
+        asked=len(asked_extras),
         prompt_tokens=int(sum(_select_numbers([extra for _, extra, _ in rows], "prompt_tokens"))),
         completion_tokens=int(
             sum(_select_numbers([extra for _, extra, _ in rows], "completion_tokens"))
         ),
-        cost=sum(_select_numbers(mine, "cost")),
+        cost=sum(_select_numbers(own_extras, "cost")),
         seconds=state.seconds,
         seconds_per_reply=sum(seconds) / len(seconds) if seconds else None,
     )

@@ -116,23 +116,23 @@ class Foreseeing:
             for one in rounds
         ]
 
-    def _build_reply(self, step: str, name: str, asked: Round) -> StoredReply:
+    def _build_reply(self, step: str, name: str, round_: Round) -> StoredReply:
         """Return a placeholder as long as a reply may be, an ERROR in unread steps."""
         if step in self._unread:
             return StoredReply("", AnswerStatus.ERROR)
-        tokens = min(int(asked.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
+        tokens = min(int(round_.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
         return StoredReply(name.ljust(tokens * BYTES_A_TOKEN, "x"), AnswerStatus.TEXT)
 
 
-def takes_of(user: AnyUser, step: str, asked: Round, times: int = 1) -> Takes:
+def takes_of(user: AnyUser, step: str, round_: Round, times: int = 1) -> Takes:
     """Return requests, tokens and cost of one round, `times` over for later rewordings.
 
     `times` counts what is sent again in other words that are not known yet: each request is
     reckoned that often, and only the first of them may be there already.
     """
-    model = asked.model
+    model = round_.model
     try:
-        planned = plan_round(asked)
+        planned = plan_round(round_)
     except (BackendError, InputError) as error:
         return Takes(step, model.name, reason=str(error))
     return _estimate_requests(
@@ -141,11 +141,15 @@ def takes_of(user: AnyUser, step: str, asked: Round, times: int = 1) -> Takes:
 
 
 def _estimate_requests(
-    model: LanguageModel, step: str, planned: Sequence[Planned], there: set[str], times: int
+    model: LanguageModel,
+    step: str,
+    planned: Sequence[Planned],
+    answered_names: set[str],
+    times: int,
 ) -> Takes:
-    """Return the estimate of planned requests of which the names in `there` have replies."""
+    """Return the estimate of planned requests, without those that have a stored reply."""
     groups = [group[0] for group in together(planned)]
-    open_ = [one for one in groups if build_name(one) not in there]
+    open_ = [one for one in groups if build_name(one) not in answered_names]
     reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]
     read = sum(prompt_tokens(one.request) for one in reckoned)
     written = sum(most_completion_tokens(one.request) for one in reckoned)

@@ -70,13 +70,13 @@ class Round:
     seed: int = 0
 
 
-def plan_round(asked: Round, chat: ChatModel | None = None) -> list[Planned]:
+def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
     """Return the requests of a round; opens the model's chat where none is passed."""
-    sent = {**asked.parameters, **asked.model.parameters}
-    seed = sent.pop("seed", asked.seed % MOST_SEEDS)
+    sent = {**round_.parameters, **round_.model.parameters}
+    seed = sent.pop("seed", round_.seed % MOST_SEEDS)
     return plan(
-        chat or chat_of(asked.model, PATIENCE),
-        asked.items,
+        chat or chat_of(round_.model, PATIENCE),
+        round_.items,
         sent,
         seed if isinstance(seed, int) else None,
     )
@@ -133,12 +133,12 @@ class AskedInTurns:
             self._check_outcomes(conversation.works)
         return [self._collect_replies(work) for work in works]
 
-    def reject(self, asked: Round) -> None:
+    def reject(self, round_: Round) -> None:
         """Mark the replies of a round as rejected, so that no later run reuses them.
 
         Call it in `fenced`.
         """
-        mark_rejected(self.run.pk, plan_round(asked, self._chats[asked.model.pk]))
+        mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def reason_given_up(self, model: LanguageModel) -> str:
         """Return why the asking of a model was given up; "" where it was not."""
@@ -155,34 +155,34 @@ class AskedInTurns:
 
     def note(self, work: _StepWork, seconds: float = 0.0) -> None:
         """Update a model's progress, `seconds` after its step continued in this turn."""
-        before, left = work.progress, work.unknown
-        why = self.reason_given_up(work.model) if left else ""
+        progress, n_missing = work.progress, work.unknown
+        reason = self.reason_given_up(work.model) if n_missing else ""
         self._progress[work.id] = replace(
-            before,
-            done=len(work.planned) - left,
+            progress,
+            done=len(work.planned) - n_missing,
             total=len(work.planned),
-            seconds=round(before.seconds + seconds, 2),
-            end=GIVEN_UP if why else "" if left else DONE,
-            reason=why,
+            seconds=round(progress.seconds + seconds, 2),
+            end=GIVEN_UP if reason else "" if n_missing else DONE,
+            reason=reason,
         )
 
     def keep_progress(self) -> None:
         """Store the progress of all models; call it in `fenced`."""
         keep_progress(self.turn, list(self._progress.values()))
 
-    def _prepare_work(self, step: str, asked: Round) -> _StepWork:
+    def _prepare_work(self, step: str, round_: Round) -> _StepWork:
         """Return a model's requests with the stored replies, own and taken over."""
-        chat = self._chats[asked.model.pk]
-        planned = plan_round(asked, chat)
-        work = _StepWork(step, asked.model, chat, planned)
+        chat = self._chats[round_.model.pk]
+        planned = plan_round(round_, chat)
+        work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        fresh = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
-        names = list(fresh)
+        reused = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
+        names = list(reused)
         for first in range(0, len(names), QUERIED):
             with self.turn.fenced():
-                part = {name: fresh[name] for name in names[first : first + QUERIED]}
+                part = {name: reused[name] for name in names[first : first + QUERIED]}
                 write_replies(self.run.pk, part)
-        work.replies = own | fresh
+        work.replies = own | reused
         # What a model did and cost in earlier steps and turns is counted on.
         work.progress = self._progress.get(work.id, work.progress)
         self.note(work)

@@ -21,7 +21,7 @@ def register_local_model(address: str) -> list[str]:
     users = get_user_model()._default_manager.filter(is_active=True)
     names = []
     for user in users.filter(Q(is_staff=True) | Q(is_superuser=True)).order_by("pk"):
-        model, made = LanguageModel.objects.get_or_create(
+        model, is_new = LanguageModel.objects.get_or_create(
             owner=user,
             name=NAME,
             defaults={
@@ -35,7 +35,7 @@ def register_local_model(address: str) -> list[str]:
             },
         )
         spec = f"openai:{MODEL}@{address}/v1"
-        if made or model.spec != spec:
+        if is_new or model.spec != spec:
             model.spec = spec
             model.save(update_fields=["spec"])
         names.append(user.get_username())

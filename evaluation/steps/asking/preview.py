@@ -91,12 +91,12 @@ def estimate(version: QuestionSetVersion, user: AnyUser, options: AskOptions) ->
 def _preview(asking: ModelAsking, count: int) -> Preview:
     """Return the preview of one asking."""
     prompt = asking.prompt.prompt
-    shown = tuple(
+    conversations = tuple(
         Conversation(one.external_id, prompt.messages(fields_of(one)))
         for one in asking.questions[:count]
     )
     sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
-    return Preview(asking.model.name, asking.prompt.name, sent, shown, asking.reason)
+    return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
 
 
 def _estimate(asking: ModelAsking) -> Estimate:

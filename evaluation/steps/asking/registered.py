@@ -85,11 +85,11 @@ def _find_refusals(model: LanguageModel, name: str) -> list[Problem]:
     ]
 
 
-def _load_models(user: AnyUser, wanted: Sequence[UUID]) -> dict[UUID, LanguageModel]:
-    """Return the user's models by public id, in the order of `wanted`."""
+def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+    """Return the user's models by public id, in the order of `public_ids`."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
-    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted)}
-    return {one: by_id[one] for one in wanted if one in by_id}
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=public_ids)}
+    return {one: by_id[one] for one in public_ids if one in by_id}
 
 
 def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:

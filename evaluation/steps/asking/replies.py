@@ -212,7 +212,7 @@ def _copy_replies(
     """Return rows with copies of replies to equal requests, at no cost."""
     if not posts:
         return {}
-    came = {one.response.key: one for one in fresh.values()}
+    fresh_by_key = {one.response.key: one for one in fresh.values()}
     wanted = [post.source for post in posts if post.source is not None]
     rows = LLMResponse.objects.select_related("raw").in_bulk(wanted)
     keys = [post.planned.key for post in posts if post.source is None]
@@ -228,16 +228,16 @@ def _copy_replies(
         source = rows.get(post.source) if post.source is not None else by_key.get(key)
         if source is not None:
             raw = getattr(source, "raw", None)
-            of = _Fresh(source, raw and raw.request, raw and raw.reply)
-        elif key in came:
-            of = came[key]
+            original = _Fresh(source, raw and raw.request, raw and raw.reply)
+        elif key in fresh_by_key:
+            original = fresh_by_key[key]
         else:
             continue  # withdrawn meanwhile: it is asked in the next turn
-        extra = {**of.response.extra, "cost": 0.0, "copied": True}
+        extra = {**original.response.extra, "cost": 0.0, "copied": True}
         response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
-            setattr(response, name, getattr(of.response, name))
-        found[_get_place(post)] = _Fresh(response, of.request, of.reply)
+            setattr(response, name, getattr(original.response, name))
+        found[_get_place(post)] = _Fresh(response, original.request, original.reply)
     return found
 
 
@@ -247,15 +247,15 @@ CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _Fresh]) -> None:
     """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
     questions = list({question for question, _ in fresh})
-    there = {}
+    stored = {}
     for first in range(0, len(questions), QUERIED):
         for row in LLMResponse.objects.filter(
             model=asking.model, asking=asking.hash, question__in=questions[first : first + QUERIED]
         ):
-            there[row.question_id, row.sample] = row
+            stored[row.question_id, row.sample] = row
     changed, new, raw = [], [], []
     for place, one in fresh.items():
-        old = there.get(place)
+        old = stored.get(place)
         if old is None:
             new.append(one.response)
         elif old.status == ERROR:
