@@ -14,7 +14,7 @@ from evaluation.consensus.parameters import AqerParameters
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _AnswerTable:
     """Columns of equal length, one element a row."""
 
     @classmethod
@@ -33,7 +33,7 @@ class _Columns:
 
 
 @dataclass(frozen=True)
-class Answers(_Columns):
+class Answers(_AnswerTable):
     """N answers of workers in the order of submission, at most one for each worker and question.
 
     Attributes
@@ -55,7 +55,7 @@ class Answers(_Columns):
 
 
 @dataclass(frozen=True)
-class ModelAnswers(_Columns):
+class ModelAnswers(_AnswerTable):
     """R answers of models in the order of asking; columns as in `Answers`.
 
     `samples` number the answers of one asking from 0.

@@ -26,7 +26,7 @@ SETS_LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
-class Item:
+class AttentionItem:
     """One thing that needs attention, with a link.
 
     `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
@@ -45,7 +45,9 @@ class Item:
         return mark_code(self.text)
 
 
-def attention(user: AbstractBaseUser | AnonymousUser, listens: bool | None = None) -> list[Item]:
+def attention(
+    user: AbstractBaseUser | AnonymousUser, listens: bool | None = None
+) -> list[AttentionItem]:
     """Return what needs attention in the sets that the user may change, worst first.
 
     That are last runs which failed or wait, and runs that count (of record, or the newest ones)
@@ -131,14 +133,14 @@ def _select_latest(
     )
 
 
-def _find_items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
+def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
     """Yield what needs attention in one set: its last run and its official run."""
     name, state = str(row["name"]), row["run_state"]
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
     grade = reverse("admin:grade", args=[row["public_id"]])
     if state is None:
         if row["has_answers"]:
-            yield Item(
+            yield AttentionItem(
                 *("never_graded", "warn", name, "It has answers but was never graded."),
                 *(grade, "Grade"),
             )
@@ -146,17 +148,21 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     if state == Run.State.FAILED:
         reason = SITE.said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
-        yield Item("run_failed", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_failed", "bad", name, text, of_run, "Look at the run")
     elif state in ACTIVE and not listens:
         text = f"A run waits. {HOW_TO_START}"
-        yield Item("run_waits", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_waits", "bad", name, text, of_run, "Look at the run")
     elif state in UNFINISHED:
-        yield Item("run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it")
+        yield AttentionItem(
+            "run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it"
+        )
     if state == Run.State.DONE and row["counts"]:
         yield from _find_items_of_official_run(row, name, grade)
 
 
-def _find_items_of_official_run(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
+def _find_items_of_official_run(
+    row: dict[str, Any], name: str, grade: str
+) -> Iterator[AttentionItem]:
     """Yield what needs attention in the run that exports and overviews use."""
     run_name = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
@@ -166,22 +172,22 @@ def _find_items_of_official_run(row: dict[str, Any], name: str, grade: str) -> I
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
-        yield Item("alarms", "bad", name, text, to_alarms, "Look at the evidence")
+        yield AttentionItem("alarms", "bad", name, text, to_alarms, "Look at the evidence")
     if row["newest"] != row["counts"] and row["chosen_by"] is None:
         text = "A later run is done; exports and this page still use the first, as nobody chose."
         later = reverse("admin:run", args=[row["newest"]])
-        yield Item("later_run", "warn", name, text, later, "Look at it")
+        yield AttentionItem("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
         text = f"People's answers were added or changed since the {run_name} began."
-        yield Item("answers_changed", "warn", name, text, grade, "Grade again")
+        yield AttentionItem("answers_changed", "warn", name, text, grade, "Grade again")
     elif row["newer_of_models"]:
         text = f"Answers of language models were added or changed since the {run_name} began."
         like = f"{grade}?like={row['counts']}"
-        yield Item("models_added", "warn", name, text, like, "Add the models")
+        yield AttentionItem("models_added", "warn", name, text, like, "Add the models")
     stored = map(Message.of, row["counts_warnings"] or ())
     # Who skips a question is what a crowd is expected to do.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         text = f"{SITE.said(warnings[0])}{more}"
-        yield Item("run_warnings", "warn", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_warnings", "warn", name, text, of_run, "Look at the run")

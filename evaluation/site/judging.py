@@ -28,7 +28,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class ToJudge:
+class InboxRow:
     """A row of an inbox: what an expert judges of a set, and the progress."""
 
     question_set: QuestionSet
@@ -38,7 +38,7 @@ class ToJudge:
 
 def list_to_judge(
     sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
-) -> list[ToJudge]:
+) -> list[InboxRow]:
     """Return what an expert is asked to judge in some sets, unfinished first.
 
     `known` says that they are asked something of some set.
@@ -49,7 +49,7 @@ def list_to_judge(
             judging = judging_of(waiting.declared)
         except UnknownKindError:
             continue  # the kind was taken out; what was judged comes back with it
-        rows.append(ToJudge(waiting.question_set, judging, waiting.progress))
+        rows.append(InboxRow(waiting.question_set, judging, waiting.progress))
     return rows
 
 

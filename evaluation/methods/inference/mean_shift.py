@@ -49,7 +49,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Shifts:
+class MeanShifts:
     """Distances of the mean answers of Q questions between two waves, with p-values.
 
     Attributes
@@ -77,7 +77,7 @@ def mean_shifts(
     alpha: float = 0.05,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Shifts:
+) -> MeanShifts:
     """Return, for each question, the distance of its two waves' mean answers and its p-value.
 
     199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
@@ -105,8 +105,8 @@ def mean_shifts(
         raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
     question, label, person = _check_columns(questions, later, people, vectors.shape[0])
     count = int(question.max(initial=-1)) + 1 if n_questions is None else n_questions
-    tests: list[_Test | None] = [
-        _Test.of(vectors, rows, label[rows], person[rows], [seed, at])
+    tests: list[_PermutationTest | None] = [
+        _PermutationTest.of(vectors, rows, label[rows], person[rows], [seed, at])
         for at, rows in enumerate(_find_rows_of_codes(question, count))
     ]
     known = [test for test in tests if test is not None]
@@ -125,7 +125,7 @@ def mean_shifts(
         if wanted >= FINER * len(known) / (alpha * max(1, len(rare))):
             break
     p_values = np.array([np.nan if test is None else test.p_value for test in tests])
-    return Shifts(
+    return MeanShifts(
         distance=np.array([np.nan if test is None else test.distance for test in tests]),
         p_values=p_values,
         adjusted=benjamini_hochberg(p_values),
@@ -134,11 +134,16 @@ def mean_shifts(
     )
 
 
-class _Test:
+class _PermutationTest:
     """Permutation test of one question: inner products, labels and counts of permutations."""
 
     def __init__(
-        self, inner: _Inner, label: Booleans, pairs: Integers, single: Integers, seed: list[int]
+        self,
+        inner: _PartitionDistances,
+        label: Booleans,
+        pairs: Integers,
+        single: Integers,
+        seed: list[int],
     ) -> None:
         self.inner, self.label, self.pairs, self.single = inner, label, pairs, single
         self.distance = float(inner.compute_distances(label[None, :])[0])
@@ -148,7 +153,7 @@ class _Test:
     @classmethod
     def of(
         cls, vectors: Vectors, rows: Integers, label: Booleans, person: Integers, seed: list[int]
-    ) -> _Test | None:
+    ) -> _PermutationTest | None:
         """Return the test of a question's answers; None where a wave has no answer to it."""
         if not label.any() or label.all():
             return None
@@ -160,7 +165,7 @@ class _Test:
         pairs = by_person.reshape(-1, 2)
         if counts.max() > 2 or (label[pairs[:, 0]] == label[pairs[:, 1]]).any():
             raise ValueError("somebody has two answers to a question in one wave")
-        return cls(_Inner.of(vectors[rows]), label, pairs, single, seed)
+        return cls(_PartitionDistances.of(vectors[rows]), label, pairs, single, seed)
 
     @property
     def p_value(self) -> float:
@@ -191,7 +196,7 @@ class _Test:
         return labels
 
 
-class _Inner:
+class _PartitionDistances:
     """Distances between the means of two parts of n answers, for many partitions.
 
     The cosine of two means is that of the sums: with z of zeros and ones and G of inner products,
@@ -204,7 +209,7 @@ class _Inner:
         self.total = rows.sum(axis=0)
 
     @classmethod
-    def of(cls, vectors: Vectors) -> _Inner:
+    def of(cls, vectors: Vectors) -> _PartitionDistances:
         """Return the inner products of vectors (n, D), ready for `compute_distances`."""
         if not isinstance(vectors, np.ndarray):
             inner = vectors.astype(np.float64)

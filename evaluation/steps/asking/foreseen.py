@@ -27,7 +27,7 @@ LONGEST_FILLER = 1000
 
 
 @dataclass(frozen=True)
-class Takes:
+class StepEstimate:
     """Requests, tokens and cost of asking one model in one step.
 
     Attributes
@@ -58,7 +58,7 @@ class Foreseen:
     notes : sentences on what cannot be known yet.
     """
 
-    takes: tuple[Takes, ...]
+    takes: tuple[StepEstimate, ...]
     shown: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -98,7 +98,7 @@ class Foreseeing:
     """
 
     def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
-        self.takes: list[Takes] = []
+        self.takes: list[StepEstimate] = []
         self._user, self._unread = user, unread
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
@@ -124,7 +124,7 @@ class Foreseeing:
         return StoredReply(name.ljust(tokens * BYTES_A_TOKEN, "x"), AnswerStatus.TEXT)
 
 
-def takes_of(user: AnyUser, step: str, round_: Round, times: int = 1) -> Takes:
+def takes_of(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
     """Return requests, tokens and cost of one round, `times` over for later rewordings.
 
     `times` counts what is sent again in other words that are not known yet: each request is
@@ -134,7 +134,7 @@ def takes_of(user: AnyUser, step: str, round_: Round, times: int = 1) -> Takes:
     try:
         planned = plan_round(round_)
     except (BackendError, InputError) as error:
-        return Takes(step, model.name, reason=str(error))
+        return StepEstimate(step, model.name, reason=str(error))
     return _estimate_requests(
         model, step, planned, find_answered_names(user.pk or 0, planned), times
     )
@@ -146,7 +146,7 @@ def _estimate_requests(
     planned: Sequence[Planned],
     answered_names: set[str],
     times: int,
-) -> Takes:
+) -> StepEstimate:
     """Return the estimate of planned requests, without those that have a stored reply."""
     groups = [group[0] for group in together(planned)]
     open_ = [one for one in groups if build_name(one) not in answered_names]
@@ -156,4 +156,6 @@ def _estimate_requests(
     cost = None
     if model.price_in is not None and model.price_out is not None:
         cost = Prices(model.price_in, model.price_out).cost(read, written)
-    return Takes(step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost)
+    return StepEstimate(
+        step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost
+    )

@@ -144,7 +144,7 @@ Place = tuple[int, int]
 
 
 @dataclass
-class _Fresh:
+class _NewRow:
     """A new response row with its raw request and reply."""
 
     response: LLMResponse
@@ -157,7 +157,7 @@ def _get_place(post: Post) -> Place:
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
 
-def _build_row(post: Post, run_id: int) -> _Fresh:
+def _build_row(post: Post, run_id: int) -> _NewRow:
     """Return the response row of a reply, with its raw request and reply."""
     assert post.kept is not None
     asking, kept, reply = post.asking, post.kept, post.kept.reply
@@ -182,7 +182,7 @@ def _build_row(post: Post, run_id: int) -> _Fresh:
     response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
     assert asking.chat is not None
     request = asking.chat.body(post.planned.request) if kept.attempts else None
-    return _Fresh(response, convert_to_storable(request), convert_to_storable(reply.raw))
+    return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
 
 
 def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
@@ -207,8 +207,8 @@ def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMRespon
 
 
 def _copy_replies(
-    posts: Sequence[Post], fresh: Mapping[Place, _Fresh], run_id: int
-) -> dict[Place, _Fresh]:
+    posts: Sequence[Post], fresh: Mapping[Place, _NewRow], run_id: int
+) -> dict[Place, _NewRow]:
     """Return rows with copies of replies to equal requests, at no cost."""
     if not posts:
         return {}
@@ -228,7 +228,7 @@ def _copy_replies(
         source = rows.get(post.source) if post.source is not None else by_key.get(key)
         if source is not None:
             raw = getattr(source, "raw", None)
-            original = _Fresh(source, raw and raw.request, raw and raw.reply)
+            original = _NewRow(source, raw and raw.request, raw and raw.reply)
         elif key in fresh_by_key:
             original = fresh_by_key[key]
         else:
@@ -237,14 +237,14 @@ def _copy_replies(
         response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
             setattr(response, name, getattr(original.response, name))
-        found[_get_place(post)] = _Fresh(response, original.request, original.reply)
+        found[_get_place(post)] = _NewRow(response, original.request, original.reply)
     return found
 
 
 CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 
 
-def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _Fresh]) -> None:
+def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
     """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
     questions = list({question for question, _ in fresh})
     stored = {}
