@@ -105,6 +105,7 @@ def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
     heap = [(n, at) for at, n in enumerate(answers)]
+    # Each further answer goes to the question with the fewest, so a heap gives the next in log n.
     heapq.heapify(heap)
     while left and heap:
         n, at = heapq.heappop(heap)

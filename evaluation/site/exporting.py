@@ -190,6 +190,7 @@ def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[
     done = in_short(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
+    # As a subquery: one query, however many runs there are.
     newest = done.order_by("-pk").values("pk")[:RUNS_OFFERED]
     # The official run may be an older one.
     rows = listed(done.filter(Q(of_record__isnull=False) | Q(pk__in=newest)).order_by("-pk"))

@@ -50,6 +50,7 @@ def model_answers_of(version_id: int) -> ModelAnswers:
         *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
         f"extra__{THINKING_KEPT}",
     )
+    # The order of asking matters: `ModelAnswers.asked_once` takes the latest.
     ordered = rows.order_by("asked_at", "pk")
     return ModelAnswers.of(map(_separate_thinking, ordered.values_list(*columns)))
 

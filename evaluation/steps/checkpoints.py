@@ -136,6 +136,7 @@ class Turn:
         if not new_stage and done < total and now - self._reported < SECONDS_BETWEEN_REPORTS:
             return
         self._stage, self._reported = stage, now
+        # Filtered by state: a run that was cancelled or paused meanwhile must not show progress.
         Run.objects.filter(pk=self.run_id, state=Run.State.RUNNING).update(
             # A stage that an earlier turn began keeps its start, or its rate would look too high.
             stage_started_at=Case(

@@ -108,7 +108,9 @@ def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedId
         by_id.setdefault(name, []).append(key)
     found = _ResolvedIds()
     for text in ids:
+        # The ids are cleaned like those of imported files, or "007 " would not be found.
         keys = by_id.get(clean_id(text), [])
+        # The platform's own id names one worker, even where own ids are equal in several panels.
         if (of_platform := public.get(text.strip().lower())) is not None:
             keys = [of_platform]
         if len(keys) == 1:

@@ -196,6 +196,8 @@ class _Asker:
             self._end(End.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
+            # The back-end opens after the exit callback is registered, so a failure still closes
+            # it.
             await self.model.open(self.at_once)
             async with asyncio.TaskGroup() as tasks:
                 workers = [
@@ -254,6 +256,8 @@ class _Asker:
             if self._has_ended():
                 self._left.append(group)
                 return False
+        # Reserved before it is sent: concurrent requests could otherwise exceed the budget
+        # together.
         self.budget.reserve(price)
         began = time.monotonic()
         reply: Reply | None = None

@@ -46,6 +46,7 @@ def plan(
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     planned = []
+    # All first samples come before second ones: a run that ends early has each question once.
     for sample in range(max((item.samples for item in items), default=0)):
         seeds = {} if seed is None else {"seed": derive_seed(seed, sample)}
         sent = {**given, **seeds}

@@ -29,6 +29,7 @@ NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
 
 def prompt_hash(system: str, template: str) -> str:
     """Return the SHA-256, as hexadecimal digits, of a system text and a template."""
+    # As a JSON list, so that moving text from one part to the other changes the hash.
     both = json.dumps([system, template], ensure_ascii=False)
     return hashlib.sha256(both.encode()).hexdigest()
 

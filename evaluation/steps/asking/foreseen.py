@@ -153,6 +153,7 @@ def _estimate_requests(
     reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]
     read = sum(prompt_tokens(one.request) for one in reckoned)
     written = sum(most_completion_tokens(one.request) for one in reckoned)
+    # Without prices the cost is unknown, not 0.
     cost = None
     if model.price_in is not None and model.price_out is not None:
         cost = Prices(model.price_in, model.price_out).cost(read, written)

@@ -107,6 +107,7 @@ class AskedInTurns:
         self.at_once = at_once or AT_ONCE
         self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
         self._chats = {model.pk: _connect(model) for model in self.models}
+        # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
         self._progress = {one.id: one for one in read_progress(run.pk)}
 
@@ -128,6 +129,8 @@ class AskedInTurns:
         conversation = _InTurns(self, works)
         conversation.tell()
         if conversation.works:
+            # Only where something is left to ask: a turn of the computing lane reads stored replies
+            # itself.
             self.turn.go_on_in(lane_of(work.model for work in conversation.works))
             conversation.run_until_over()
             self._check_outcomes(conversation.works)

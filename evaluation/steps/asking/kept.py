@@ -72,6 +72,7 @@ class StoredReply:
         """
         known = {name: value for name, value in data.items() if name in _FIELDS}
         text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
+        # Runs from before thinking was separated stored it within the text.
         read = read_reply(text, status, data.get("finish_reason", ""))
         thinking = read.thinking or data.get("thinking", "")
         return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})

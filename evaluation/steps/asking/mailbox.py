@@ -83,6 +83,7 @@ def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None
                 written.set_exception(error)
 
         try:
+            # A future may be set only in the thread of its own event loop.
             post.written.get_loop().call_soon_threadsafe(tell)
         except RuntimeError:  # the asking has ended
             return

@@ -99,5 +99,6 @@ def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
         try:
             found[UUID(one)] = None
         except ValueError:
+            # No model has the zero UUID, so a text that is no id counts as one missing model.
             found[UUID(int=0)] = None
     return list(found)

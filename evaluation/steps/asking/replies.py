@@ -266,6 +266,8 @@ def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
     LLMResponse.objects.bulk_update(changed, CHANGED)
     RawReply.objects.filter(response__in=changed).delete()
     # Another run may have asked the same in the meantime; its answers stand.
+    # After a conflict the keys below are looked up by public id: a row that was not inserted has
+    # none.
     LLMResponse.objects.bulk_create(new, ignore_conflicts=True)
     keys = dict(
         LLMResponse.objects.filter(public_id__in=[one.public_id for one in new]).values_list(
