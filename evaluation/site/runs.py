@@ -199,7 +199,7 @@ def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     if shown.state == Run.State.DONE:
         choose(shown, request.user)
-        # Admission goes by the official run: its thresholds follow the change at once.
+        # Admission rules on this set's scores are applied anew, now by this run.
         recruiting.follow(shown.version.question_set_id)
         text = "This run counts for the set from now on: exports, the API and the overview use it."
         messages.success(request, text, "run_counts")

@@ -36,7 +36,7 @@ def has_equal_weights(weights: ArrayLike) -> bool:
 
 
 def weighted_mean(grades: ArrayLike, weights: ArrayLike, level: float = 0.95) -> PoweredMean:
-    """Return the weighted mean of n grades with Student's t interval of Kish's effective n.
+    """Return the weighted mean of n grades with Student's t interval, error by effective n.
 
     Parameters
     ----------
