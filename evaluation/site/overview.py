@@ -39,7 +39,7 @@ class Count:
 
     @property
     def noun(self) -> str:
-        """What is counted, as it is called beside the number."""
+        """Singular or plural of the label, by the number."""
         return self.label.removesuffix("s") if self.number == 1 else self.label
 
 

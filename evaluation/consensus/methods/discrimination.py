@@ -15,7 +15,7 @@ FEWEST_ANSWERERS = 5
 
 
 def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
-    """Return (Q, D) question weights q in cell order, not negative.
+    """Return (Q, D) question weights: item-rest correlations cut at 0, in cell order.
 
     Parameters
     ----------

@@ -224,7 +224,7 @@ class FittedCrowd(Fitted):
 
     @property
     def kept_vectors(self) -> Vectors:
-        """(N, d) vectors of the answers. Raises ValueError after `AQER.fit_blocks`."""
+        """(N, d) vectors of the answers; ValueError after `AQER.fit_blocks`, which keeps none."""
         if self.vectors is None:
             raise ValueError("fitted block by block: the vectors were not kept")
         return self.vectors

@@ -37,11 +37,11 @@ class Vote(Protocol):
         ...
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers, questions in code order."""
+        """Return (Q, d) exemplary answers of weights (M,), questions in code order."""
         ...
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions, questions in code order."""
+        """Return (Q,) dispersions, 0 where all answers agree, questions in code order."""
         ...
 
 

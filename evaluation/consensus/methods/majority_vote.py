@@ -94,7 +94,7 @@ class MajorityVote:
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions; see `MeanVote.dispersion`."""
+        """Return (Q,) dispersions of the answers' vectors, as under mean vote."""
         return self.mean_vote.dispersion(weights)
 
     def gather_votes(self, place: int, weights: Floats) -> Floats:

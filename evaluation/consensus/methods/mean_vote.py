@@ -83,7 +83,7 @@ class MeanVote:
         return square, self.cells.sum_by_question(v), lengths
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities in cell order for D weight vectors.
+        """Return (N, D) similarities of the cells to their exemplary answers, in cell order.
 
         Parameters
         ----------

@@ -104,7 +104,7 @@ class Budget:
         return self.purse.under_way
 
     def most(self, request: ChatRequest) -> float:
-        """Return the highest price of a request."""
+        """Return the highest price of a request: its tokens and the longest reply."""
         return self.prices.cost(prompt_tokens(request), most_completion_tokens(request))
 
     def can_spend(self, price: float) -> bool:

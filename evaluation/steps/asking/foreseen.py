@@ -74,12 +74,12 @@ class Foreseen:
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens to read, reckoned."""
+        """Estimated tokens of all prompts."""
         return sum(one.prompt_tokens for one in self.takes)
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens to write, at most."""
+        """Most tokens of all replies."""
         return sum(one.completion_tokens for one in self.takes)
 
     @property
