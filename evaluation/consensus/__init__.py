@@ -25,7 +25,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of `__all__`, whose module is imported when it is first asked for.
+    """Import and return a name of `__all__` on its first use.
 
     Every module of this package loads this one, and most need no estimator.
     """

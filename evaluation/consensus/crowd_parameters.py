@@ -1,4 +1,4 @@
-"""What every trial of a crowd takes of a grading: how vectors are made, how workers are graded.
+"""Options that every computation on a crowd shares with a grading: embedding and scoring.
 
 `EXCLUDED` is for every kind of run that reads people's answers beside AQER, which grades whom it
 excludes without a vote.
@@ -35,7 +35,7 @@ EXCLUDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class CrowdParameters(Parameters):
-    """Options of a grading that a kind of run has as they are; it adds its draws and its seed."""
+    """Options of a run type that grades the crowd inside: embedding, similarity, switches."""
 
     embedder: str = option("minilm", OF_GRADING["embedder"])
     precision: str = option("float32", OF_GRADING["precision"])
@@ -53,6 +53,6 @@ class CrowdParameters(Parameters):
     }
 
     def grading(self) -> AqerParameters:
-        """Return how the crowd is graded, without intervals; whoever is excluded is not in it."""
+        """Return the `AqerParameters` of that grading: 0 draws, no excluded workers left in it."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})

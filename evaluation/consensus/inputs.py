@@ -1,4 +1,4 @@
-"""What a grading starts from: answers in columns, whoever read them."""
+"""Input of a grading: answers of workers and of models as columns, from a file or the database."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from evaluation.consensus.parameters import AqerParameters
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """Columns of one length, made from rows."""
+class _AnswerTable:
+    """Columns of equal length, one element a row."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
-        """Return the columns of some rows, which have a value for each of them in their order."""
+        """Return the columns of `rows`, each a sequence with one value for every column."""
         rows = list(rows)
         width = len(rows[0]) if rows else len(fields(cls))
         return cls(*([row[at] for row in rows] for at in range(width)))
 
     def kept(self, wanted: Iterable[bool]) -> Self:
-        """Return the rows that are wanted, in their order."""
+        """Return the columns with only the rows whose flag in `wanted` is true, in their order."""
         wanted = list(wanted)
         if all(wanted):
             return self
@@ -33,8 +33,8 @@ class _Columns:
 
 
 @dataclass(frozen=True)
-class Answers(_Columns):
-    """N answers of workers, in the order in which they were given; at most one to a question.
+class Answers(_AnswerTable):
+    """N answers of workers in the order of submission, at most one for each worker and question.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Answers(_Columns):
 
 
 @dataclass(frozen=True)
-class ModelAnswers(_Columns):
-    """R answers of models, in the order in which they were asked; fields as in `Answers`.
+class ModelAnswers(_AnswerTable):
+    """R answers of models in the order of asking; columns as in `Answers`.
 
     `samples` number the answers of one asking from 0.
     """
@@ -72,7 +72,7 @@ class ModelAnswers(_Columns):
         return len(self.keys)
 
     def asked_once(self) -> Self:
-        """Keep one answer for each model and question: the first sample of its latest asking.
+        """Return one answer for each model and question: sample 0 of the latest asking.
 
         An ERROR of the latest is not made up for by an earlier answer, which another prompt or
         other parameters brought: the model has to be asked again.
@@ -86,22 +86,22 @@ class ModelAnswers(_Columns):
         return self.kept(row in rows for row in range(len(self)))
 
     def with_status(self, status: AnswerStatus) -> set[Any]:
-        """Return the models with an answer of this status."""
+        """Return the ids of the models that have an answer of this status."""
         pairs = zip(self.models, self.statuses, strict=True)
         return {model for model, of_row in pairs if of_row is status}
 
     def only_cut_off(self) -> set[Any]:
-        """Return the models that lack replies only because these were cut off, not by errors."""
+        """Return the ids of the models with cut-off replies and without an ERROR."""
         return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
 
     def with_text(self) -> Self:
-        """Keep those that have a text, not refused or failed."""
+        """Return the answers of status TEXT, without empty, refused and failed ones."""
         return self.kept(status is AnswerStatus.TEXT for status in self.statuses)
 
 
 @dataclass(frozen=True)
 class GradingInput:
-    """Everything that a grading is made from.
+    """Input of one grading run: parameters, answers, and what was left out of them.
 
     Attributes
     ----------
@@ -131,25 +131,25 @@ class GradingInput:
 
     @property
     def workers(self) -> list[Any]:
-        """All workers, those without a text too, in the order of their first answer."""
+        """Ids of all workers, also of those without a text, in the order of their first answer."""
         return list(dict.fromkeys(self.given.workers))
 
     @property
     def questions(self) -> list[Any]:
-        """All questions that somebody saw, in the order of their first answer."""
+        """Ids of all questions with a submitted answer, in the order of their first answer."""
         return list(dict.fromkeys(self.given.questions))
 
     @property
     def n_empty(self) -> int:
-        """How many answers have no text."""
+        """Number of submitted answers without a text."""
         return len(self.given) - len(self.answered)
 
     def people_hash(self) -> str:
-        """Return the hash of the same without models: by it people's grades are the same."""
+        """Return `hash` without the models' answers: equal hashes give equal workers' grades."""
         return replace(self, models=None).hash()
 
     def hash(self) -> str:
-        """Return the SHA-256 over all ids and texts, so that anyone sees that data changed."""
+        """Return the SHA-256 of ids, texts, anchors and (for copies) times, as hex digits."""
         digest = hashlib.sha256()
         answers, models = self.answered, self.models or ModelAnswers.of([])
         for columns in (
@@ -170,18 +170,18 @@ class GradingInput:
 def choose(
     parameters: AqerParameters, answers: Answers, models: ModelAnswers | None = None
 ) -> GradingInput:
-    """Leave out what is not graded; `models` without a row are none.
+    """Return the input of a grading: without rejected answers, one answer a model and question.
 
     `answered` is empty where no answer has a text, or all of them were rejected.
     """
-    given, n_rejected = answers, 0
+    graded, n_rejected = answers, 0
     if not parameters.include_rejected:
         n_rejected = sum(answers.rejected)
-        given = answers.kept(not rejected for rejected in answers.rejected)
+        graded = answers.kept(not rejected for rejected in answers.rejected)
     return GradingInput(
         parameters,
-        given=given,
-        answered=given.kept(map(bool, given.texts)),
+        given=graded,
+        answered=graded.kept(map(bool, graded.texts)),
         models=(models and models.asked_once()) or None,
         n_rejected=n_rejected,
     )

@@ -1,4 +1,4 @@
-"""What a grading may be asked to do: declared here, read by every door (`evaluation.options`)."""
+"""Options of a grading, declared once for command line, REST API and admin site."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ MOST_DRAWS = 100_000
 
 
 @cache
-def _of_estimator() -> frozenset[str]:
-    """Return the names of the parameters of `AQER`, which is loaded by the first call."""
+def _list_estimator_parameters() -> frozenset[str]:
+    """Return the parameter names of `AQER`, which is imported on the first call."""
     from evaluation.consensus import AQER
 
     return frozenset(inspect.signature(AQER).parameters)
 
 
-def _only_of(workers: tuple[str, ...]) -> str:
-    """Return how a signature tells whose groups vote as one; "" for all groups."""
+def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
+    """Return the signature's part on collapsed workers, count and hash; "" for all groups."""
     return f"-of-{len(workers)}-{short_hash(sorted(workers))}" if workers else ""
 
 
-def _unreadable(spec: str) -> Problem | None:
+def _check_embedder(spec: str) -> Problem | None:
+    """Return the problem of an embedder SPEC that cannot be parsed, else None."""
     try:
         parse_spec(spec)
     except BackendError as error:
@@ -55,7 +56,7 @@ def _unreadable(spec: str) -> Problem | None:
 
 
 def draws_of(what: str, **other: Any) -> Whole:
-    """Return the option of how often `what` are drawn for intervals: 0, or 2 and more."""
+    """Return the option "Bootstrap draws" of `what`: 0, or 2 to 100,000."""
     return Whole(
         label="Bootstrap draws",
         help=f"Draws of {what} for the 95% intervals; 0 for none.",
@@ -77,7 +78,7 @@ SEED_OF_DRAWS = Whole(
 
 @dataclass(frozen=True)
 class AqerParameters(Parameters):
-    """How vectors are made and how workers are graded; the defaults are the platform's own.
+    """Options of a grading run: embedding, method, bootstrap, remedies; with the defaults.
 
     `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
     parameter. Those of the group "remedies" are off by default; a run with one is compared with
@@ -101,7 +102,7 @@ class AqerParameters(Parameters):
             other_label="Another embedder",
             other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
             "Operators may name a server or a file as well.",
-            test=_unreadable,
+            test=_check_embedder,
             reserved=for_operators,
             loads=named_model,
             short="{value}",
@@ -276,7 +277,7 @@ class AqerParameters(Parameters):
             group=REMEDIES,
             signed_as=REMEDIES,
             gathered=True,
-            sign=lambda of: f"{of.group_vote:g}{_only_of(of.collapse_workers)}",
+            sign=lambda of: f"{of.group_vote:g}{_sign_collapsed_workers(of.collapse_workers)}",
         ),
     )
     collapse_workers: tuple[str, ...] = option(
@@ -433,7 +434,7 @@ class AqerParameters(Parameters):
 
     @property
     def reads_meaning(self) -> bool:
-        """Whether an entailment model says which answers contradict the exemplary one.
+        """Whether an entailment model marks answers that contradict the exemplary answer.
 
         Not where it makes the first weights, which takes a model that knows entailment only.
         """
@@ -441,7 +442,7 @@ class AqerParameters(Parameters):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """Names of the remedies that are asked for, in a fixed order."""
+        """Names of the remedies that differ from their default, in the order of the options."""
         return tuple(
             name
             for name, known in self.options().items()
@@ -450,20 +451,20 @@ class AqerParameters(Parameters):
 
     @property
     def score_name(self) -> str:
-        """What the column `raw` holds: the raw score is the mean leave-one-out score."""
+        """Name of what `raw` holds: raw score, in-sample score or adjusted score."""
         if self.difficulty or self.discrimination:
             return "adjusted score"
         return "raw score" if self.leave_one_out else "in-sample score"
 
     def without_remedies(self) -> Self:
-        """Return what a plain run has, for the comparison."""
+        """Return a copy with the defaults of all remedies, for the comparison run."""
         options = self.options().items()
         return replace(
             self, **{name: known.default for name, known in options if known.group == REMEDIES}
         )
 
     def estimator(self) -> AQER:
-        """Return the estimator that these parameters describe, not yet fitted.
+        """Return an unfitted `AQER` with these parameters.
 
         Remedies that depend on the crowd are none of its parameters: see `evaluation.flow`.
         """
@@ -472,13 +473,13 @@ class AqerParameters(Parameters):
         return AQER(**self.of_estimator())
 
     def of_estimator(self) -> dict[str, Any]:
-        """Return the arguments of `AQER`."""
-        known = _of_estimator()
+        """Return the keyword arguments of `AQER`."""
+        known = _list_estimator_parameters()
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield what contradicts each other."""
+        """Yield a problem for each pair of options that exclude each other."""
         kind = kind_of(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield problem("precision_of_file", "precision")

@@ -1,4 +1,4 @@
-"""One line that says how a number was made, for people to quote and programs to compare."""
+"""Signatures: one line that names the method, options, embedding, version and inputs of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["SHORT", "aqer_signature", "combined_hash", "file_hash", "versions"]
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """Return one SHA-256 for several, in their order."""
+    """Return the SHA-256 of several hashes, joined in their order, as hexadecimal digits."""
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
@@ -27,7 +27,7 @@ def file_hash(path: Path) -> str:
 
 
 def versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return versions of Crowdgrade, Python and the numeric libraries, and `extra` ones."""
+    """Return version numbers by name: Crowdgrade, Python, numpy, scipy and those of `extra`."""
     found = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
     for name in ("numpy", "scipy"):
         found[name] = metadata.version(name)
@@ -37,7 +37,7 @@ def versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def aqer_signature(
     parameters: AqerParameters, model: str, revision: str, precision: str, input_hash: str
 ) -> str:
-    """Return the signature of a run: method, every parameter, embedding, version and inputs.
+    """Return the signature of a grading run, ``aqer|name:value|...``.
 
     `precision` is the one that was used, not the one asked for.
     """

@@ -1,4 +1,4 @@
-"""Texts to vectors: workers' and models' answers in one space, and of which texts they are made."""
+"""Embedding of workers' and models' answers in one vector space."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Embedded:
-    """Vectors of N workers' answers and of R models' answers (None without models).
+    """Vectors of N workers' answers and R models' answers, with how they were made.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def embed(
     model_answers: Sequence[str] | None,
     progress: Progress | None = None,
 ) -> Embedded:
-    """Embed answers with the embedder that `parameters` name; every text must be non-empty.
+    """Return the vectors of non-empty answers by the embedder of `parameters`.
 
     Raises `BackendError`.
     """
@@ -65,15 +65,15 @@ def embed(
     embedder = get_embedder(parameters.embedder, precision)
     total = len(answers) + len(model_answers or ())
 
-    def told(after: int) -> Callable[[int, int], None] | None:
+    def report_after(after: int) -> Callable[[int, int], None] | None:
         return progress and (lambda done, _: progress("embedding", after + done, total))
 
     embedder.fit(answers)
-    vectors = embedder.embed(answers, told(0))
+    vectors = embedder.embed(answers, report_after(0))
     cut = embedder.n_truncated_
     of_models = None
     if model_answers is not None:
-        of_models = embedder.embed(model_answers, told(len(answers)))
+        of_models = embedder.embed(model_answers, report_after(len(answers)))
         cut += embedder.n_truncated_
     info = embedder.describe()
     found = [
@@ -84,7 +84,7 @@ def embed(
 
 
 def truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
-    """Return a warning if some answers are longer than what the model reads."""
+    """Return a warning that `cut` answers exceed the embedder's longest input; None for 0."""
     if not cut:
         return None
     values = {"answers": int(cut), "tokens": info.max_length, "model": info.model}
@@ -97,7 +97,7 @@ def entailment_scores(
     questions: Sequence[Hashable],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """Return (N,) the mean probability that the other answers to its question entail each answer.
+    """Return (N,) mean probability that the other answers to the question entail each answer.
 
     NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
     """
@@ -117,7 +117,7 @@ def entailment_scores(
 
 
 def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
-    """Return the vectors of the answers with a text, and one for every answer of a model.
+    """Return vectors of all graded answers, and one row for each answer of a model.
 
     Rows of models' answers without a text are zeros, which are never read. With a language for the
     spelling the vectors are those of the corrected texts, and those of the workers' answers as
@@ -142,11 +142,11 @@ def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
     if given.models is None:
         return found
     assert found.models is not None
-    return replace(found, models=_spread(found.models, spoken, len(given.models)))
+    return replace(found, models=_place_rows(found.models, spoken, len(given.models)))
 
 
-def _spread(vectors: Vectors, rows: list[int], count: int) -> Vectors:
-    """Put the vectors of some rows among `count` rows, zeros elsewhere."""
+def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
+    """Return (count, d) vectors with the given ones at `rows` and zeros elsewhere."""
     if len(rows) == count:
         return vectors
     if isinstance(vectors, np.ndarray):

@@ -1,4 +1,4 @@
-"""Texts of one item compared with each other by their vectors: blocks, cosines, numbers."""
+"""Comparison of the texts of one item by their vectors: blocks, cosines, numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALL_BUT_1 = 1 - 1e-6
 
 
 def blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield runs of items with some thousand texts together."""
+    """Yield (first, end) ranges of items with about 20,000 texts together."""
     first, count = 0, 0
     for place, texts in enumerate(of_item):
         if count and count + len(texts) > TEXTS:
@@ -36,18 +36,18 @@ def blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
 def embedded(
     embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
 ) -> tuple[Vectors, int]:
-    """Return vectors, and how many texts were cut; `done` of `total` were embedded before."""
+    """Return the vectors of texts and how many were cut; progress counts on from `done`."""
 
-    def told(n: int, _: int) -> None:
+    def report(n: int, _: int) -> None:
         if progress is not None:
             progress("embedding", min(done + n, total), total)
 
-    vectors = embedder.embed(texts, told)
+    vectors = embedder.embed(texts, report)
     return vectors, embedder.n_truncated_
 
 
 def cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
-    """Return the cosines of some vectors with each other; 0 where one has no length."""
+    """Return the cosines (n, n) of the vectors in `rows`; 0 where one has no length."""
     part = vectors[list(rows)]
     products = part @ part.T
     gram = np.asarray(dense(products), dtype=np.float64)
@@ -58,7 +58,7 @@ def cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
 
 
 def different_numbers(texts: Sequence[str]) -> Bools:
-    """Return (n, n) whether two texts both hold numbers, and not the same ones."""
+    """Return (n, n) true where two texts both hold numbers, and different ones."""
     known: dict[frozenset[str], int] = {frozenset(): 0}
     of = np.array([known.setdefault(numbers(text), len(known)) for text in texts], dtype=np.int64)
     both = (of[:, None] > 0) & (of[None, :] > 0)

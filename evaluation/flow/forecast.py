@@ -1,4 +1,4 @@
-"""Whether it is worth asking more people: what ten more would change, by the plan's own forecast.
+"""Forecast of the consensus error with more workers, by the planner's formulas.
 
 Ten more people bring the consensus of questions nearer to what people without number would say.
 They do not narrow the intervals of those who have answered: these hang on how many questions each
@@ -26,7 +26,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class Wanting:
-    """A question that is not settled: off by how much now and with the further answers."""
+    """A question above the error limit: its expected error now and with more answers."""
 
     key: str
     name: str
@@ -38,7 +38,7 @@ class Wanting:
 
 @dataclass(frozen=True)
 class TenMore:
-    """What ten more people would change.
+    """Expected change of the consensus error with `people` more workers.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class TenMore:
 def ten_more(
     questions: Sequence[QuestionNow], each: int | None, within: float, people: int = TEN
 ) -> TenMore | None:
-    """Return what `people` more would change; None where there are too few answers to say.
+    """Return the forecast for `people` more workers; None with too few answers.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def ten_more(
     """
     if not questions or median(one.answers for one in questions) < LEAST_ANSWERS:
         return None
-    more = _given_out([one.answers for one in questions], people, each)
+    more = _distribute_answers([one.answers for one in questions], people, each)
     rows = []
     for one, n in zip(questions, more, strict=True):
         similar = likeness(one)
@@ -81,7 +81,7 @@ def ten_more(
             rows.append(Wanting(str(one.key), one.name, one.answers, n, float(off), float(then)))
     if not rows:
         return None
-    wanting = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
+    unsettled = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
     return TenMore(
         people=people,
         answers=sum(more),
@@ -90,21 +90,22 @@ def ten_more(
         off=median(row.off for row in rows),
         off_then=median(row.off_then for row in rows),
         within=within,
-        n_wanting=len(wanting),
-        wanting=tuple(wanting[:MOST_NAMED]),
+        n_wanting=len(unsettled),
+        wanting=tuple(unsettled[:MOST_NAMED]),
     )
 
 
 def as_dict(found: TenMore) -> dict[str, Any]:
-    """Return plain values, ready for JSON."""
+    """Return a forecast as plain values for JSON."""
     return {**vars(found), "wanting": [vars(row) for row in found.wanting]}
 
 
-def _given_out(answers: Sequence[int], people: int, each: int | None) -> list[int]:
-    """Return how many of the further answers each question gets: the fewest first, one a person."""
+def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
+    """Return how many new answers each question gets, those with the fewest first."""
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
     heap = [(n, at) for at, n in enumerate(answers)]
+    # Each further answer goes to the question with the fewest, so a heap gives the next in log n.
     heapq.heapify(heap)
     while left and heap:
         n, at = heapq.heappop(heap)
@@ -117,7 +118,7 @@ def _given_out(answers: Sequence[int], people: int, each: int | None) -> list[in
 
 @dataclass(frozen=True)
 class QuestionNow:
-    """A question as it was graded.
+    """Answers and leave-one-out score of a graded question.
 
     Attributes
     ----------
@@ -133,7 +134,7 @@ class QuestionNow:
 
 
 def likeness(question: QuestionNow) -> float:
-    """Return S, how like an answer to the question is to the truth; NaN where nobody knows."""
+    """Return S, the estimated similarity of answers to the truth; NaN where unknown."""
     if question.left_out is None or question.answers < 2:
         return math.nan
     # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.

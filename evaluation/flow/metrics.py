@@ -1,4 +1,4 @@
-"""What every study finds, as rows: its numbers by system and group, and what was left out.
+"""Rows that every study of models returns: metrics by system and group, and exclusions.
 
 Studies of models (MultiQ&A, UMWP, MAQA, ELOQUENT) share these; `evaluation.files.metrics` writes
 them, and runs of the database store them.
@@ -36,7 +36,7 @@ class MetricRow(NamedTuple):
 
     @classmethod
     def of(cls, system: str, group: str, metric: str, estimate: Estimate) -> MetricRow:
-        """Return an estimate's row."""
+        """Return the row of an estimate for a system, group and metric."""
         return cls(
             system,
             group,
@@ -50,12 +50,12 @@ class MetricRow(NamedTuple):
 
 
 def group_name(key: str, name: str) -> str:
-    """Return the group of what is called so, such as ``dataset:arc``."""
+    """Return the name of a group of items, such as ``dataset:arc``."""
     return f"{key}:{name}"
 
 
 def overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
-    """Yield the rows without a group before the others, each in the order given."""
+    """Yield the rows of all items before those of groups, otherwise in their order."""
     later = []
     for row in rows:
         if row.group == OVERALL:
@@ -67,7 +67,7 @@ def overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
 
 @dataclass
 class Exclusions:
-    """Counts what does not count, by reason, and names the first thousand of each.
+    """Counts of excluded items by reason, with the first 1,000 of each.
 
     Attributes
     ----------
@@ -77,30 +77,30 @@ class Exclusions:
     found: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)
 
     def add(self, reason: str, what: Any) -> None:
-        """Note one; `what` names it, as JSON has it: an id, or an object of ids and lines."""
+        """Add one excluded item; `what` is its id, or an object of ids and lines."""
         self.add_all(reason, [what])
 
     def add_all(self, reason: str, named: Iterable[Any], count: int | None = None) -> None:
-        """Note several; `count` where there are more of them than are named."""
+        """Add several excluded items; `count` where there are more than are named."""
         more = list(named)
         before, names = self.found.get(reason, (0, []))
         names = [*names, *more[: max(0, NAMED - len(names))]]
         self.found[reason] = (before + (len(more) if count is None else count), names)
 
     def merge(self, others: Exclusions) -> None:
-        """Add what another part of the study left out."""
+        """Add the exclusions of another part of the study."""
         for reason, (count, named) in others.found.items():
             self.add_all(reason, named, count)
 
     def count(self, reason: str) -> int:
-        """Return how many were left out for a reason."""
+        """Return how many items were excluded for a reason."""
         return self.found.get(reason, (0, []))[0]
 
     def __bool__(self) -> bool:
         return bool(self.found)
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return one entry for each reason: count, and up to 1,000 of them."""
+        """Return one JSON entry for each reason: count and the first 1,000 items."""
         return [
             {"reason": reason, "count": count, "named": named}
             for reason, (count, named) in self.found.items()

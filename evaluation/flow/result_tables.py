@@ -1,4 +1,4 @@
-"""Declarations of result tables: one for each table, from which all that handle it follow.
+"""Declarations of result tables, from which files, storage, REST API and pages follow.
 
     ITEMS = StudyTable("items", ItemRow, MaqaStudy.items, "items.csv")
 
@@ -19,7 +19,7 @@ StudyT = TypeVar("StudyT")
 
 @dataclass(frozen=True, eq=False)
 class ResultTable(Generic[RowT]):
-    """A table of results.
+    """Declaration of a result table: name, row type, file, help of its columns.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ResultTable(Generic[RowT]):
         return tuple(row._fields)
 
     def cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
-        """Return rows as sequences of cells, in the order of the columns."""
+        """Return the rows as sequences of cells, in the order of the columns."""
         found: Iterable[Any] = rows
         if is_dataclass(self.row):
             names = self.columns
@@ -54,7 +54,7 @@ class ResultTable(Generic[RowT]):
 
 @dataclass(frozen=True, eq=False)
 class StudyTable(Generic[StudyT, RowT], ResultTable[RowT]):
-    """A result table whose rows follow from the study alone.
+    """A result table with the function that takes its rows from a study.
 
     Attributes
     ----------
@@ -65,10 +65,10 @@ class StudyTable(Generic[StudyT, RowT], ResultTable[RowT]):
 
 
 def column_help(tables: Iterable[ResultTable[Any]]) -> dict[str, str]:
-    """Return the help of all columns by table and column ("items.f1"), as `Kind.columns` has it."""
+    """Return the help of all columns by ``table.column``, such as "items.f1"."""
     return {f"{table.name}.{name}": text for table in tables for name, text in table.help.items()}
 
 
 def file_names(tables: Iterable[ResultTable[Any]]) -> Iterator[str]:
-    """Yield the names of the CSV files of some tables; a table without a file has none."""
+    """Yield the names of the tables' CSV files; a table without a file has none."""
     return (table.file for table in tables if table.file)

@@ -1,4 +1,4 @@
-"""Frozen dataclasses that are kept as JSON, and read back with their types."""
+"""Frozen dataclasses stored as JSON and read back with their types."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pydantic import TypeAdapter
 
 
 class Stored:
-    """A dataclass of plain values, tuples, mappings and other such dataclasses."""
+    """Base of dataclasses of plain values, tuples, mappings and other such dataclasses."""
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Self:
-        """Read it back: what is missing has its default, what is unknown is left out.
+        """Return an object from stored JSON; missing fields get defaults, unknown ones are dropped.
 
         Raises ValueError where a value has another type, or one without a default is missing.
         """
-        found: Self = cls._adapter().validate_python(dict(stored))
+        found: Self = cls._get_adapter().validate_python(dict(stored))
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        written: dict[str, Any] = self._adapter().dump_python(self, mode="json")
+        """Return the object as plain values for JSON."""
+        written: dict[str, Any] = self._get_adapter().dump_python(self, mode="json")
         return written
 
     @classmethod
-    def _adapter(cls) -> TypeAdapter[Any]:
-        """Return what reads and writes the class; made once, for it takes milliseconds."""
+    def _get_adapter(cls) -> TypeAdapter[Any]:
+        """Return the class's pydantic adapter, cached because its creation takes milliseconds."""
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
             made = TypeAdapter(cls)
@@ -38,7 +38,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class RunSummary(Stored):
-    """What a run says of itself beside its rows; each kind of run has a subclass.
+    """Summary of a run beside its rows; each run type has a subclass.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class RunSummary(Stored):
     version: int = 0
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return what the page of a run shows of what went in, by its name."""
+        """Return the counts for the run's page by name; none by default."""
         return {}
 
     def asked_models(self) -> Sequence[Any]:
-        """Return the `Usage` of each model, by step; nothing where none was asked for a study."""
+        """Return the `Usage` of each model, by step; none where no model was asked."""
         return ()

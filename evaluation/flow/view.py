@@ -1,4 +1,4 @@
-"""A view of a language model: one number for each model and question, and where it stands.
+"""Views of language models: one number for each model and question, read from tables.
 
 Several evaluations look at the same models and questions: how near an answer is to people's, how
 sure the model is, whether it says the same when asked otherwise, whether it notices that there is
@@ -23,7 +23,7 @@ NO_NUMBER = "no_number_told"
 
 
 class Side(StrEnum):
-    """From where a view looks at a model, in the order in which people read them."""
+    """Aspect of a model that a view measures, in the order of display."""
 
     CROWD = "crowd"
     UNCERTAINTY = "uncertainty"
@@ -33,7 +33,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class View:
-    """What a number means, for people who did not make it.
+    """Meaning of a number: name, title, range and direction.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class View:
 
 
 class Told(NamedTuple):
-    """What a table tells: `model` is "" in a view of questions, `question` in one of models.
+    """One number of a view: `model` is "" in a view of questions, `question` in one of models.
 
     `reason` is the code of why `value` is None, else "".
     """
@@ -69,16 +69,16 @@ class Told(NamedTuple):
 
 
 def column(name: str) -> Reads:
-    """Return what reads the number of a column."""
+    """Return a function that reads the number in a column of a row."""
 
     def read(row: Cells) -> float | None:
-        return number_in(row.get(name))
+        return parse_number(row.get(name))
 
     return read
 
 
-def number_in(cell: Any) -> float | None:
-    """Return the number of a cell: yes is 1 and no 0; None for an empty one.
+def parse_number(cell: Any) -> float | None:
+    """Return the number in a cell, 1 for true, 0 for false; None for an empty cell.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def number_in(cell: Any) -> float | None:
 
 @dataclass(frozen=True)
 class Viewed:
-    """Where the tables of a kind of run tell a view.
+    """Where a run type's table holds the numbers of a view.
 
     Attributes
     ----------
@@ -129,25 +129,25 @@ class Viewed:
 
     @property
     def file_name(self) -> str:
-        """The file in the output folder of the kind's command."""
+        """File of the table in the command's output folder."""
         return self.file or f"{self.table.replace('-', '_')}.csv"
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns without which the table does not tell the view, but for those of `number`."""
+        """Columns that the table must have for the view, besides that of the number."""
         whose = {"answer": (self.model, self.question), "question": (self.question,)}
         return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
 
 
 class Parted(NamedTuple):
-    """A view, or a part of it, and what one row tells of it."""
+    """A view, or a part of it, with one number."""
 
     view: View
     told: Told
 
 
-def part_of(view: View, part: str) -> View:
-    """Return the view of one part, which its name and title say; itself for the part ""."""
+def select_part(view: View, part: str) -> View:
+    """Return the view of one part, with the part in name and title; itself for the part ""."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
@@ -156,7 +156,7 @@ def part_of(view: View, part: str) -> View:
 def told_by(
     views: Sequence[Viewed], header: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> Iterator[Parted]:
-    """Yield what each row of a table tells of each of the views that stand in it.
+    """Yield each row's number for each view of the table.
 
     Raises
     ------
@@ -177,5 +177,5 @@ def told_by(
             part = str(row.get(viewed.split) or "") if viewed.split else ""
             key = (viewed.view.name, part)
             if key not in parts:
-                parts[key] = part_of(viewed.view, part)
+                parts[key] = select_part(viewed.view, part)
             yield Parted(parts[key], Told(model, question, value, reason))

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Return the estimator under its former address, with a warning; it is in `consensus` now."""
+    """Return `AQER` from `evaluation.consensus`, with a DeprecationWarning."""
     if name != "AQER":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     message = "Import AQER from evaluation.consensus: its former address ends with the next release"

@@ -1,4 +1,4 @@
-"""How far experts agree with each other, where two graded the same answers."""
+"""Agreement of each pair of experts on the answers that both graded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = 2
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two experts on the answers that both graded.
+    """Agreement of two experts on the answers that both graded.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class Agreement:
 
 
 def agreements(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
-    """Compare every two experts; `grades` are of each, by the answer's key."""
+    """Return the agreement of every pair of experts; `grades` by expert and answer key."""
     found = []
     for one, other in combinations(sorted(grades), 2):
-        both = sorted(grades[one].keys() & grades[other].keys())
-        if not both:
+        common_keys = sorted(grades[one].keys() & grades[other].keys())
+        if not common_keys:
             continue
-        a = np.array([grades[one][key] for key in both])
-        b = np.array([grades[other][key] for key in both])
+        a = np.array([grades[one][key] for key in common_keys])
+        b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), kappa))
+        found.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
     return found

@@ -1,4 +1,4 @@
-"""The answered cells of the worker x question table, ordered so that a question's cells adjoin.
+"""Answered cells of the worker x question table, sorted so that a question's cells adjoin.
 
 A cell is one answer of one worker to one question. Everything downstream works on arrays over
 cells: weights are gathered to cells by worker, and sums go back to workers or to questions.
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def codes_of(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
-    """Return a code for every label and the distinct labels in order of first appearance.
+    """Return integer codes (N,) of labels and the distinct labels in order of appearance.
 
     Parameters
     ----------
@@ -36,15 +36,16 @@ def codes_of(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {labels.shape}")
-    distinct, first, inverse = _unique(labels)
+    # numpy.unique sorts the labels; rows are to keep their order of first appearance.
+    distinct, first, inverse = _find_distinct(labels)
     order = np.argsort(first, kind="stable")
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[inverse], distinct[order]
 
 
-def _unique(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
-    """Return distinct labels, sorted, where each comes first, and the place of every label.
+def _find_distinct(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
+    """Return sorted distinct labels, the first row of each, and each row's index among them.
 
     As `numpy.unique`, but whole numbers that lie close together are counted and not sorted, which
     is some ten times as fast.
@@ -67,7 +68,7 @@ _MOST_KEYS = 2**31
 
 
 def alike(columns: Iterable[ArrayLike], count: int) -> tuple[Integers, Integers]:
-    """Return which rows of a table differ, and for each row which of these it equals.
+    """Return the first row of each group of equal table rows, and each row's group number.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ class Cells:
     def from_codes(
         cls, worker: Integers, question: Integers, n_workers: int, n_questions: int
     ) -> Cells:
-        """Sort the cells by question; every question code must have at least one cell.
+        """Build the cells from codes (N,) of workers and questions; every question needs a cell.
 
         Raises
         ------
@@ -129,6 +130,7 @@ class Cells:
         if len(worker) != len(question):
             raise ValueError(f"{len(worker)} workers for {len(question)} questions: one each a row")
         counts = np.bincount(question, minlength=n_questions)
+        # Stable, so that questions of one size keep the order of their codes.
         order = np.argsort(counts, kind="stable")
         place = np.empty(n_questions, dtype=np.int64)
         place[order] = np.arange(n_questions)
@@ -148,10 +150,11 @@ class Cells:
         return cells
 
     def of_rows(self, rows: Integers) -> Cells:
-        """Return the same cells whose row i is ``rows[i]``, as when some rows were picked out."""
+        """Return a copy whose input row i becomes ``rows[i]``, for cells of a selection of rows."""
         return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
+        """Raise ValueError where a worker answered the same question twice."""
         key = np.sort(self.question * self.n_workers + self.worker)
         repeated = key[1:][key[1:] == key[:-1]]
         if len(repeated):
@@ -165,7 +168,7 @@ class Cells:
 
     @cached_property
     def by_worker(self) -> sparse.csr_array:
-        """(M, N) zeros and ones: ``by_worker @ values`` sums cells to workers."""
+        """(M, N) sparse indicator matrix: ``by_worker @ values`` sums cells by worker."""
         ones = np.ones(len(self))
         return sparse.csr_array(
             (ones, (self.worker, np.arange(len(self)))), shape=(self.n_workers, len(self))
@@ -173,7 +176,7 @@ class Cells:
 
     @cached_property
     def answers_of_worker(self) -> Integers:
-        """(M,) number of answered cells."""
+        """(M,) number of answered cells of each worker."""
         return np.bincount(self.worker, minlength=self.n_workers).astype(np.int64)
 
     @cached_property
@@ -182,7 +185,7 @@ class Cells:
         return np.repeat(self.sizes == 1, self.sizes)
 
     def sum_by_worker(self, values: Floats) -> Floats:
-        """Sum cell values (N,) or (N, D) to workers (M,) or (M, D)."""
+        """Return sums of cell values by worker, (M,) from (N,) or (M, D) from (N, D)."""
         if values.ndim == 1:
             summed = np.bincount(self.worker, weights=values, minlength=self.n_workers)
             return summed.astype(np.float64, copy=False)
@@ -191,27 +194,27 @@ class Cells:
         return np.asarray(self.by_worker @ values)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Sum cell values (N, D) to questions in cell order (Q, D)."""
+        """Return sums (Q, D) of cell values (N, D) by question, in cell order."""
         return np.add.reduceat(values, self.starts, axis=0)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """Repeat values of questions in cell order (Q, D) to their cells (N, D)."""
+        """Return values of questions in cell order (Q, D), repeated to their cells (N, D)."""
         return np.repeat(values, self.sizes, axis=0)
 
     def to_rows(self, values: NDArray[T]) -> NDArray[T]:
-        """Bring cell values (N,) into the order of the input rows."""
+        """Return cell values (N,) in the order of the input rows."""
         out = np.empty_like(values)
         out[self.row] = values
         return out
 
     def to_questions(self, values: NDArray[T]) -> NDArray[T]:
-        """Bring values of questions in cell order (Q, ...) into the order of question codes."""
+        """Return values (Q, ...) of questions in cell order, reordered by question code."""
         out = np.empty_like(values)
         out[self.questions_in_order] = values
         return out
 
     def runs(self) -> list[tuple[int, int, int]]:
-        """Return ``(size, first, last)`` for every run of questions of one size, in cell order."""
+        """Return ``(size, first, last)`` of each run of questions with equally many answers."""
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)
         lasts = np.concatenate([edges, [self.n_questions]]).astype(int)

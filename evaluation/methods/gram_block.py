@@ -1,4 +1,4 @@
-"""Inner products of the answers to some questions with equally many answers, in three forms.
+"""Gram matrices of questions with equally many answers, in dense, direct and sparse form.
 
 What follows from them does not depend on the form: the products themselves, the rows where they
 are fewer numbers, and the rows as sparse ones where most of these are zero.
@@ -17,7 +17,7 @@ from evaluation.methods.undefined import ratio
 
 @dataclass(frozen=True)
 class GramBlock:
-    """B questions with m answers each.
+    """Inner products of the answers to B questions with m answers each.
 
     Its rows are the answers' vectors: brought to unit length (a zero vector stays zero), or, where
     `centred`, less their question's mean.
@@ -51,11 +51,11 @@ class GramBlock:
 
     @property
     def width(self) -> int:
-        """How many numbers it keeps of an answer, at most."""
+        """Most numbers that are stored for one answer."""
         return self.inner.shape[2]
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return (b, m, m) inner products of the rows of some questions.
+        """Return (b, m, m) inner products of the rows of the questions in the slice `part`.
 
         `chosen` names some of the answers of each. Not to be written into.
         """
@@ -64,26 +64,26 @@ class GramBlock:
             return np.asarray(inner @ inner.transpose(0, 2, 1))
         return inner if chosen is None else inner[:, :, chosen]
 
-    def product(self, v: Floats) -> Floats:
-        """Return G v for each question: (B, m, D) from (B, m, D)."""
+    def multiply(self, v: Floats) -> Floats:
+        """Return G v of each question: (B, m, D) from (B, m, D)."""
         if self.direct:
             return np.asarray(self.inner @ (self.inner.transpose(0, 2, 1) @ v))
         if v.shape[2] == 1:
             return np.einsum("bij,bj->bi", self.inner, v[:, :, 0])[:, :, None]
         return np.asarray(self.inner @ v)
 
-    def product_of(self, which: Integers, v: Floats) -> Floats:
-        """Return G v for chosen questions, one vector each: (F, m) from (F,) and (F, m)."""
+    def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
+        """Return G v of the questions `which` (F,), one vector each: (F, m) from (F, m)."""
         chosen = self.inner[which]
         if self.direct:
             return np.einsum("fid,fd->fi", chosen, np.einsum("fid,fi->fd", chosen, v))
         return np.einsum("fij,fj->fi", chosen, v)
 
-    def square_of_directions(self, v: Floats) -> Floats:
-        """(B,) squared norm of the weighted sum of the vectors' directions; v is (B, m)."""
+    def compute_squared_norms(self, v: Floats) -> Floats:
+        """Return (B,) squared norms of sums of unit vectors with weights v (B, m)."""
         if self.centred:
             v = ratio(v, self.length, 0.0)
-        square = np.einsum("bi,bi->b", v, self.product(v[:, :, None])[:, :, 0])
+        square = np.einsum("bi,bi->b", v, self.multiply(v[:, :, None])[:, :, 0])
         if not self.centred:
             return square
         total, along = v.sum(axis=1), np.einsum("bi,bi->b", v, self.along_mean)
@@ -92,7 +92,7 @@ class GramBlock:
 
 @dataclass(frozen=True)
 class SparseGramBlock(GramBlock):
-    """The same where texts are bags of words: rows of unit length, of which most is zero.
+    """`GramBlock` of bags of words: sparse unit rows in place of their inner products.
 
     Attributes
     ----------
@@ -104,34 +104,34 @@ class SparseGramBlock(GramBlock):
 
     @property
     def width(self) -> int:
-        """How many numbers it keeps of an answer, at most."""
+        """Most numbers that are stored for one answer."""
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return (b, m, m) inner products of the rows of some questions."""
+        """Return (b, m, m) inner products of the rows of the questions in the slice `part`."""
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
         for at, question in enumerate(which):
-            x = self._rows_of(question)[answers]
+            x = self._select_rows(question)[answers]
             out[at] = (x @ x.T).toarray()
         return out
 
-    def product(self, v: Floats) -> Floats:
-        """Return G v for each question: (B, m, D) from (B, m, D)."""
+    def multiply(self, v: Floats) -> Floats:
+        """Return G v of each question: (B, m, D) from (B, m, D)."""
         flat = v.reshape(-1, v.shape[2])
         return np.asarray(self.rows @ (self.rows.T @ flat)).reshape(v.shape)
 
-    def product_of(self, which: Integers, v: Floats) -> Floats:
-        """Return G v for chosen questions, one vector each: (F, m) from (F,) and (F, m)."""
+    def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
+        """Return G v of the questions `which` (F,), one vector each: (F, m) from (F, m)."""
         out = np.empty(v.shape)
         for question in np.unique(which).tolist():
-            mine, x = which == question, self._rows_of(question)
+            mine, x = which == question, self._select_rows(question)
             out[mine] = (x @ (x.T @ v[mine].T)).T
         return out
 
-    def _rows_of(self, question: int) -> sparse.csr_array:
-        """Return (m, k) rows, without the columns of other questions."""
+    def _select_rows(self, question: int) -> sparse.csr_array:
+        """Return (m, k) sparse rows of a question, without the columns of other questions."""
         x = self.rows[question * self.size : (question + 1) * self.size]
         used, place = np.unique(x.indices, return_inverse=True)
         shape = (self.size, max(1, len(used)))

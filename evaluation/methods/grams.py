@@ -1,4 +1,4 @@
-"""Inner products of the answers to each question: all that AQER needs of the embeddings.
+"""Gram matrices of the answers to each question: all that AQER needs of the embeddings.
 
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
@@ -52,7 +52,7 @@ def dense(vectors: Vectors) -> Floats:
 
 
 class NonFiniteError(ValueError):
-    """A vector holds NaN or infinity; `row` is the first such input row."""
+    """A vector with NaN or infinity; `row` is the first such input row."""
 
     def __init__(self, row: int) -> None:
         super().__init__(f"the vector of row {row} is not finite")
@@ -60,7 +60,7 @@ class NonFiniteError(ValueError):
 
 
 def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
-    """Compute the blocks of all questions, in cell order.
+    """Return the Gram blocks of all questions, in cell order.
 
     Parameters
     ----------
@@ -75,15 +75,18 @@ def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBl
         A used vector holds NaN or infinity.
     """
     try:
-        return _gram_blocks(vectors, cells, centred)
+        return _compute_blocks(vectors, cells, centred)
     except NonFiniteError:
-        raise NonFiniteError(_first_non_finite(vectors, np.sort(cells.row))) from None
+        # A block names its own first row; the message names the first row of the input.
+        raise NonFiniteError(_find_first_non_finite(vectors, np.sort(cells.row))) from None
 
 
-def _gram_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+    """Return the blocks of runs of questions of one size, each in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
     for size, first, last in cells.runs():
+        # With more answers than dimensions the vectors themselves are fewer numbers than (m, m).
         direct = size > dimension
         width = dimension if direct else size
         most = max(1, BLOCK // (size * width))
@@ -93,15 +96,15 @@ def _gram_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBloc
             rows = cells.row[start : start + (end - begin) * size].reshape(end - begin, size)
             block: GramBlock | None = None
             if sparse.issparse(vectors) and size > MANY and not centred:
-                block = _sparse_block(vectors, rows, width)
+                block = _compute_sparse_block(vectors, rows, width)
             if block is None:
-                block = _block(vectors, rows, centred=centred, direct=direct)
+                block = _compute_block(vectors, rows, centred=centred, direct=direct)
             blocks.append(block)
     return blocks
 
 
-def _sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
-    """Return a block that keeps sparse rows.
+def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
+    """Return a sparse block, or None where it would not be far smaller than a dense one.
 
     None where that would not be far smaller than `width` numbers an answer, and for vectors whose
     squares are no safe numbers.
@@ -117,7 +120,7 @@ def _sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlo
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
     with np.errstate(over="ignore", under="ignore"):
         squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
-    if not _safe(squared[np.diff(x.indptr) > 0]):
+    if not _is_safe(squared[np.diff(x.indptr) > 0]):
         return None
     length = np.sqrt(squared)
     used, place = np.unique(row // size * x.shape[1] + x.indices, return_inverse=True)
@@ -135,7 +138,8 @@ def _sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlo
     )
 
 
-def _block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
+def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
+    """Return the dense block of questions (B, m) of input rows, as products or direct rows."""
     count, size = rows.shape
     block = GramBlock(
         inner=np.empty((count, size, vectors.shape[1] if direct else size)),
@@ -149,23 +153,23 @@ def _block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> 
     )
     fill = _fill_centred if centred else _fill_units
     packed = sparse.issparse(vectors) and not direct
-    width = _most_used(vectors, rows) if packed else vectors.shape[1]
+    width = _count_most_used_columns(vectors, rows) if packed else vectors.shape[1]
     step = max(1, CHUNK // (size * width))
     for begin in range(0, count, step):
         part = slice(begin, min(begin + step, count))
         chosen = _take(vectors, rows[part].ravel())
-        x = _packed(chosen, size) if packed else dense(chosen).reshape(-1, size, width)
+        x = _pack_rows(chosen, size) if packed else dense(chosen).reshape(-1, size, width)
         fill(block, part, x, rows[part])
     return block
 
 
-def _most_used(vectors: Vectors, rows: Integers) -> int:
-    """Return how many columns the sparse vectors of one question (rows of (B, m)) use at most."""
+def _count_most_used_columns(vectors: Vectors, rows: Integers) -> int:
+    """Return the largest number of columns that one question of rows (B, m) uses."""
     return max(1, int(np.diff(vectors.indptr)[rows].sum(axis=1).max()))  # type: ignore[union-attr]
 
 
-def _packed(x: Vectors, size: int) -> Floats:
-    """Return the sparse rows of B questions, (B m, d), as a dense array (B, m, k).
+def _pack_rows(x: Vectors, size: int) -> Floats:
+    """Return sparse rows (B m, d) as a dense array (B, m, k) without unused columns.
 
     Each question has the columns that it uses, in their order; k is the most that one of them uses.
     """
@@ -183,7 +187,7 @@ def _packed(x: Vectors, size: int) -> Floats:
 
 
 def _take(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return chosen rows; a view where they follow each other, as in a file sorted by question."""
+    """Return the rows of `vectors`; a view, without a copy, where they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
@@ -191,16 +195,16 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
 
 
 def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write the inner products of vectors brought to unit length."""
+    """Write inner products and lengths of rows x (b, m, d), scaled to unit length, into `part`."""
     inner = block.inner[part]
-    squared = _products(x, inner, direct=block.direct)
+    squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
-    if not _safe(squared):
+    if not _is_safe(squared):
         _refuse_non_finite(x, rows)
         # Each row by its own power of two; its length by the greatest one of the question.
-        own = _exponents(np.abs(x).max(axis=2))
+        own = _compute_exponents(np.abs(x).max(axis=2))
         greatest = own.max(axis=1)
-        squared = _products(np.ldexp(x, -own[:, :, None]), inner, direct=block.direct)
+        squared = _write_products(np.ldexp(x, -own[:, :, None]), inner, direct=block.direct)
         length = np.ldexp(np.sqrt(squared), own - greatest[:, None])
         block.exponent[part] = np.where(greatest == NO_EXPONENT, 0, greatest)
     inverse = ratio(1.0, np.sqrt(squared), 0.0)
@@ -212,12 +216,12 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write the inner products of vectors less their question's mean."""
+    """Write inner products of rows x (b, m, d) less their question's mean into `part`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
-    if not _safe(squared):
+    if not _is_safe(squared):
         _refuse_non_finite(x, rows)
-        greatest = _exponents(np.abs(x).max(axis=(1, 2)))
+        greatest = _compute_exponents(np.abs(x).max(axis=(1, 2)))
         exponent = np.where(greatest == NO_EXPONENT, 0, greatest)
         x = np.ldexp(x, -exponent[:, None, None])
         squared = np.einsum("bid,bid->bi", x, x)
@@ -227,11 +231,11 @@ def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> N
     block.length[part] = np.sqrt(squared)
     block.along_mean[part] = np.einsum("bid,bd->bi", x, mean)
     block.mean_squared[part] = np.einsum("bd,bd->b", mean, mean)
-    block.own[part] = _products(x, block.inner[part], direct=block.direct)
+    block.own[part] = _write_products(x, block.inner[part], direct=block.direct)
 
 
-def _products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
-    """Write the inner products of the rows, or the rows, into `inner`; return squared norms."""
+def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
+    """Write inner products of the rows, or the rows, into `inner`; return squared norms (b, m)."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if direct:
             inner[...] = x
@@ -245,24 +249,26 @@ def _products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
     return np.einsum("bii->bi", inner).copy()
 
 
-def _safe(squared: Floats) -> bool:
+def _is_safe(squared: Floats) -> bool:
+    """Whether all squared norms are in the range where no rounding to 0 or infinity occurs."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 
-def _exponents(largest: Floats) -> Integers:
+def _compute_exponents(largest: Floats) -> Integers:
     """Return the power of two just above each number; `NO_EXPONENT` for zero."""
     exponents = np.frexp(largest)[1].astype(np.int64)
     return np.where(largest > 0, exponents, NO_EXPONENT)
 
 
 def _refuse_non_finite(x: Floats, rows: Integers) -> None:
+    """Raise NonFiniteError with the first input row that has NaN or infinity."""
     bad = ~np.isfinite(x).all(axis=2)
     if bad.any():
         raise NonFiniteError(int(rows[bad].min()))
 
 
-def _first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of some rows that holds NaN or infinity; there must be one."""
+def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
+    """Return the first of `rows` whose vector has NaN or infinity; one must have."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -273,7 +279,7 @@ def _first_non_finite(vectors: Vectors, rows: Integers) -> int:
 
 
 def compacted(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return (R, k) short vectors with the inner products of the long ones within a question.
+    """Return (R, k) short vectors with the same inner products within each question.
 
     k is the greatest number of answers to a question; answers to different questions have nothing
     in common any more. `members` : the rows of each question.

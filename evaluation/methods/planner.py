@@ -1,4 +1,4 @@
-"""How many workers a question needs: the PAC bounds on a synthetic exemplary answer (SEA).
+"""Number of workers a question needs: PAC bounds on the exemplary answer's error (SEA).
 
 The similarities of M workers' answers to the unknown true answer have mean S. If the workers err
 independently, two of them are similar by S squared, so the length of the sum of M unit vectors is
@@ -27,7 +27,7 @@ TARGET_OUT_OF_REACH = "target_out_of_reach"
 
 @dataclass(frozen=True)
 class Plan:
-    """The expected error of the SEA of `workers` answers.
+    """Expected and worst error of the exemplary answer made from `workers` answers.
 
     `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
     holds with probability 1 - delta; it is None, with `reason` "mean_within_deviation", where
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Requirement:
-    """The fewest workers whose error does not exceed `target_error`, on average and at worst.
+    """Fewest workers that reach `target_error`, on average and at worst.
 
     None where no number of workers is enough: `average_reason` and `worst_reason` then say why
     ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
@@ -66,7 +66,7 @@ MOST_WORKERS = 10**15
 
 
 def error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
-    """1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise with broadcasting.
+    """Return the exemplary answer's error 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
 
 
 def similarity_to_truth(left_out: float, others: float) -> float:
-    """S that fits a mean leave-one-out score: how like the unknown truth a worker's answer is.
+    """Return the similarity S of answers to the truth that fits a leave-one-out mean.
 
     If workers err independently, an answer is S times as like the mean of K others as that mean is
     like the truth, so L = S (1 - error(S, K)) = S^2 sqrt(K) / sqrt((K - 1) S^2 + 1). With u = S^2
@@ -128,8 +128,8 @@ def similarity_to_truth(left_out: float, others: float) -> float:
     return min(1.0, math.sqrt((half + math.sqrt(half**2 + 4 * K * L**2)) / (2 * K)))
 
 
-def deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
-    """Hoeffding's t = sqrt(ln(2/delta) / (2M)): how far a mean of M may be from its expectation.
+def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+    """Return Hoeffding's t = sqrt(ln(2/delta) / (2M)), the deviation of a mean of M answers.
 
     Two-sided, for similarities in 0..1, exceeded with probability delta at most.
     Same shape as `workers`, in units of similarity.
@@ -145,7 +145,7 @@ def deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
 
 
 def plan(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
-    """The error to expect from `workers` answers, on average (S = mu) and at worst (S = mu - t).
+    """Return the error of `workers` answers, on average (S = mu) and at worst (S = mu - t).
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def plan(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
     """
     M, mu = index(workers), float(mu)
     average = float(error(mu, M))
-    t = float(deviation(M, delta))
+    t = float(compute_deviation(M, delta))
     worst = float(error(mu - t, M)) if mu > t else None
     reason = None if worst is not None else MEAN_WITHIN_DEVIATION
     return Plan(mu, M, float(delta), t, average, worst, reason)
 
 
 def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
-    """The fewest workers that bring the average and the worst error down to `target_error`.
+    """Return the fewest workers with an average and a worst error of at most `target_error`.
 
     Parameters
     ----------
@@ -196,13 +196,13 @@ def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requi
         return bool(error(mu, M) <= target)
 
     def worst_reached(M: int) -> bool:
-        S = mu - float(deviation(M, delta))
+        S = mu - float(compute_deviation(M, delta))
         return S > 0 and bool(error(S, M) <= target)
 
     average = worst = None
     reason = MEAN_NOT_POSITIVE
     if mu > 0:
-        average, worst = _fewest(average_reached), _fewest(worst_reached)
+        average, worst = _find_fewest(average_reached), _find_fewest(worst_reached)
         reason = TARGET_OUT_OF_REACH
     return Requirement(
         mu,
@@ -216,7 +216,7 @@ def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requi
 
 
 def answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.float64]:
-    """The fewest answers whose average error does not exceed `target_error`, elementwise.
+    """Return the fewest answers with an average error of at most `target_error`, elementwise.
 
     From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
     what `workers_needed` finds on average, without a search.
@@ -250,7 +250,7 @@ def answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.
 
 
 def width_after(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """How wide the interval of a mean of `answers` scores is expected to be with `after` of them.
+    """Return the expected interval width with `after` scores, from the width with `answers`.
 
     width sqrt(answers / after): the standard error of a mean falls with the root of its size.
     Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.
@@ -269,7 +269,7 @@ def width_after(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArr
 
 
 def answers_for_width(width: ArrayLike, answers: ArrayLike, target: float) -> NDArray[np.float64]:
-    """The fewest answers whose interval is expected to be no wider than `target`; see there.
+    """Return the fewest answers with an expected interval of at most `target`.
 
     Never fewer than there are. Array of the broadcast shape, whole numbers.
 
@@ -284,8 +284,8 @@ def answers_for_width(width: ArrayLike, answers: ArrayLike, target: float) -> ND
     return np.asarray(np.maximum(before, np.ceil(needed * (1 - 1e-9))))
 
 
-def _fewest(reached: Callable[[int], bool]) -> int | None:
-    """Smallest M for which `reached` holds; it must stay true once it is (both errors fall)."""
+def _find_fewest(reached: Callable[[int], bool]) -> int | None:
+    """Return the smallest M that `reached` holds for, None beyond 10^15; by bisection."""
     high = 1
     while not reached(high):
         high *= 2

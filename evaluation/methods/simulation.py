@@ -1,4 +1,4 @@
-"""Simulated crowds whose truth is known: what AQER withstands, and where it breaks.
+"""Simulated crowds with a known truth, for stress tests of AQER (Yahav et al. 2025, app. F).
 
 A question's truth is a vector of independent standard normal numbers. A worker answers it with
 the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
@@ -28,7 +28,7 @@ from evaluation.methods.undefined import ratio
 
 @dataclass(frozen=True)
 class WorkerGroup:
-    """Workers of one kind.
+    """A group of simulated workers with the same noise, bias and correlation.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class WorkerGroup:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no crowd can be made of."""
+        """Raise ValueError for a negative size or noise, an infinite bias, or rho outside 0..1."""
         if self.size < 0 or self.noise < 0 or not math.isfinite(self.bias):
             raise ValueError(f"size and noise must not be negative, bias finite: {self}")
         if self.rho is not None and not 0 <= self.rho <= 1:
@@ -55,7 +55,7 @@ class WorkerGroup:
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """N answers of M workers to Q questions, grouped by question, and the truth.
+    """N simulated answers of M workers to Q questions, with the truth.
 
     Attributes
     ----------
@@ -71,32 +71,33 @@ class SimulatedCrowd:
 
     @property
     def n_workers(self) -> int:
-        """M, those without an answer included."""
+        """Number M of workers, also of those without an answer."""
         return len(self.group)
 
     @property
     def n_questions(self) -> int:
-        """Q."""
+        """Number Q of questions."""
         return len(self.truth)
 
     def quality(self) -> Floats:
-        """Return (M,) mean cosine of a worker's answers to their questions' truth.
+        """Return (M,) mean cosine of each worker's answers to the truth of their questions.
 
         -1 to 1; NaN for a worker without an answer.
         """
-        x, y = _unit(self.vectors), _unit(self.truth)
-        return self._mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
+        x, y = _scale_to_unit_length(self.vectors), _scale_to_unit_length(self.truth)
+        return self._compute_mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
 
     def quality_of_script(self) -> Floats:
-        """Return (M,) mean cosine of a worker's answers to the truth of all questions.
+        """Return (M,) mean cosine of each worker's answers to the truth of all questions.
 
         What the authors' script takes for the truth. Of its Q^2 cosines only Q belong to a
         question and its own answer; the others are noise, or measure bias alone.
         """
-        mean = _unit(self.truth).mean(axis=0)
-        return self._mean_by_worker(_unit(self.vectors) @ mean)
+        mean = _scale_to_unit_length(self.truth).mean(axis=0)
+        return self._compute_mean_by_worker(_scale_to_unit_length(self.vectors) @ mean)
 
-    def _mean_by_worker(self, values: Floats) -> Floats:
+    def _compute_mean_by_worker(self, values: Floats) -> Floats:
+        """Return (M,) means by worker of values (N,); NaN for a worker without an answer."""
         n = np.bincount(self.workers, minlength=self.n_workers)
         total = np.bincount(self.workers, weights=values, minlength=self.n_workers)
         return ratio(total, n)
@@ -109,7 +110,7 @@ def simulate(
     seed: int,
     answers_per_question: int | None = None,
 ) -> SimulatedCrowd:
-    """Return a crowd; the same arguments give the same one.
+    """Return a simulated crowd; equal arguments give equal answers.
 
     Parameters
     ----------
@@ -131,13 +132,13 @@ def simulate(
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(len(groups)), [g.size for g in groups]).astype(np.int64)
     truth = rng.standard_normal((n_questions, dimension))
-    workers = _who_answers(rng, n_workers, n_questions, each)
+    workers = _draw_answering_workers(rng, n_workers, n_questions, each)
     vectors = np.empty((n_questions, each, dimension))
     for question in range(n_questions):
         kind = group[workers[question]]
         for at, members in enumerate(groups):
             here = kind == at
-            vectors[question, here] = _answers(rng, members, truth[question], int(here.sum()))
+            vectors[question, here] = _draw_answers(rng, members, truth[question], int(here.sum()))
     return SimulatedCrowd(
         vectors=vectors.reshape(-1, dimension),
         workers=workers.ravel(),
@@ -148,19 +149,19 @@ def simulate(
 
 
 def honest(n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)) -> list[WorkerGroup]:
-    """Independent workers in parts of equal size (the first ones take the rest), one a noise."""
+    """Return groups of independent workers of equal size, one for each noise."""
     parts = len(noise)
     sizes = [n_workers // parts + (at < n_workers % parts) for at in range(parts)]
     return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
 
 
 def few_workers(n_workers: int) -> list[WorkerGroup]:
-    """App. F.2: a third each of noise 1, .5 and 2; the paper has 10 questions in 300 dimensions."""
+    """Return the groups of app. F.2: thirds with noise 1, .5 and 2; 10 questions, 300 d."""
     return honest(n_workers, (1.0, 0.5, 2.0))
 
 
 def noisy(level: float, n_workers: int = 30) -> list[WorkerGroup]:
-    """App. F.3: thirds of noise `level` + 1.5, + 0.5 and + 1; 20 questions, 512 dimensions.
+    """Return the groups of app. F.3: thirds with noise `level` + 1.5, + 0.5 and + 1.
 
     Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
     the mean noise of the workers is `level` + 1.
@@ -171,7 +172,7 @@ def noisy(level: float, n_workers: int = 30) -> list[WorkerGroup]:
 def correlated_weak(
     rho: float, share: float = 0.5, n_workers: int = 20, weak: float = 3.0, good: float = 0.5
 ) -> list[WorkerGroup]:
-    """App. F.1: a share of weak workers who err together; 10 questions, 300 dimensions.
+    """Return the groups of app. F.1: a share of weak workers with correlated errors.
 
     The weak ones come first. Their number is rounded to the nearest whole one.
     """
@@ -180,7 +181,7 @@ def correlated_weak(
 
 
 def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[WorkerGroup]:
-    """App. F.4: a share of workers with a common bias; 10 questions, 300 dimensions.
+    """Return the groups of app. F.4: a share of workers with a common bias.
 
     Among the biased and the others alike, half have noise .5 and half 1.
     """
@@ -195,7 +196,7 @@ def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[WorkerG
 
 
 def actual_correlation(rho: float, noise: float) -> float:
-    """Return how answers of a group with `rho` correlate with the one they rest on, 0 to 1.
+    """Return the correlation 0..1 of a `rho` group's answers with their shared answer.
 
     rho s / sqrt(rho^2 s^2 + 1 - rho^2), s = sqrt(1 + noise^2) being the standard deviation of the
     answer they share. Two of them correlate by its square. At noise 3 a rho of .7 is .95.
@@ -204,8 +205,8 @@ def actual_correlation(rho: float, noise: float) -> float:
     return rho * s / math.sqrt(rho**2 * s**2 + 1 - rho**2)
 
 
-def _answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
-    """Return (n, d) answers of members of a group to one question."""
+def _draw_answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
+    """Return (n, d) answers of n members of a group to one question."""
     shape = (n, len(truth))
     if group.rho is None:
         return np.asarray(truth + group.bias + group.noise * rng.standard_normal(shape))
@@ -217,8 +218,10 @@ def _answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int
     return ratio(mixed, spread, 0.0)
 
 
-def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, each: int) -> Integers:
-    """Return (Q, each) different workers a question, in ascending order."""
+def _draw_answering_workers(
+    rng: np.random.Generator, n_workers: int, n_questions: int, each: int
+) -> Integers:
+    """Return (Q, each) workers that answer each question, those with fewest answers first."""
     if each == n_workers:
         return np.tile(np.arange(n_workers), (n_questions, 1))
     done = np.zeros(n_workers, dtype=np.int64)
@@ -230,6 +233,6 @@ def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, eac
     return chosen
 
 
-def _unit(vectors: Floats) -> Floats:
+def _scale_to_unit_length(vectors: Floats) -> Floats:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return ratio(vectors, norms, 0.0)

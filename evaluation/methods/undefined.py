@@ -1,4 +1,4 @@
-"""Numbers that are not defined: NaN inside arrays, None in results."""
+"""Undefined numbers: NaN inside arrays, None in results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.methods.cells import Floats
 
 
 def ratio(part: ArrayLike, whole: ArrayLike, undefined: float = np.nan) -> Floats:
-    """Return ``part / whole`` where the whole is above 0, `undefined` elsewhere.
+    """Return ``part / whole`` elementwise where the whole is above 0, `undefined` elsewhere.
 
     Parameters
     ----------
@@ -21,5 +21,5 @@ def ratio(part: ArrayLike, whole: ArrayLike, undefined: float = np.nan) -> Float
 
 
 def or_none(value: float) -> float | None:
-    """Return a number out of an array as a result holds it: None for NaN."""
+    """Return an array element as a float, None for NaN."""
     return None if np.isnan(value) else float(value)

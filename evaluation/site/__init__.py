@@ -1,4 +1,4 @@
-"""The admin's pages about what the machine computed: overview, a set's page, runs, models.
+"""Admin pages on computed results: overview, a set's page, runs, models.
 
 As in `annotations.desk`: plain functions, one noun a module, everything scoped.
 """

@@ -1,4 +1,4 @@
-"""What a requester should look at, out of a constant number of queries."""
+"""List of what needs a requester's attention, from a constant number of queries."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SETS_LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
-class Item:
-    """One thing to look at.
+class AttentionItem:
+    """One thing that needs attention, with a link.
 
     `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
     """
@@ -41,11 +41,13 @@ class Item:
 
     @property
     def words(self) -> SafeString:
-        """The text for a page, with its commands marked."""
+        """Text for a page, with its commands marked."""
         return mark_code(self.text)
 
 
-def attention(user: AbstractBaseUser | AnonymousUser, listens: bool | None = None) -> list[Item]:
+def attention(
+    user: AbstractBaseUser | AnonymousUser, listens: bool | None = None
+) -> list[AttentionItem]:
     """Return what needs attention in the sets that the user may change, worst first.
 
     That are last runs which failed or wait, and runs that count (of record, or the newest ones)
@@ -55,12 +57,12 @@ def attention(user: AbstractBaseUser | AnonymousUser, listens: bool | None = Non
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
         listens = somebody_listens()
-    found = [item for row in _sets(user) for item in _items(row, listens)]
+    found = [item for row in _load_sets(user) for item in _find_items(row, listens)]
     return sorted(found, key=lambda item: order[item.level])
 
 
-def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with their last run and the run that counts, in three queries."""
+def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the newest sets with their last run and their official run, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
     done = last.filter(kind=GRADING, state=Run.State.DONE)
     counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
@@ -78,7 +80,9 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         .values("id", "public_id", "name", "last", "counting", "done", "chosen_by")[:SETS_LOOKED_AT]
     )
     rows: list[dict[str, Any]] = [dict(row) for row in sets]
-    runs = _runs({row[which] for row in rows for which in ("last", "counting", "done")} - {None})
+    runs = _load_runs(
+        {row[which] for row in rows for which in ("last", "counting", "done")} - {None}
+    )
     for row in rows:
         run, counts = runs.get(row["last"], {}), runs.get(row["counting"], {})
         row["newest"] = runs.get(row["done"], {}).get("public_id")
@@ -94,8 +98,8 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     of_models = LLMResponse.objects.annotate(
         set=F("question__version__question_set"), at=F("asked_at")
     )
-    people = _latest("people", of_people, ids, Q(status=Response.Status.TEXT))
-    latest = people.union(_latest("models", of_models, ids, Q()), all=True)
+    people = _select_latest("people", of_people, ids, Q(status=Response.Status.TEXT))
+    latest = people.union(_select_latest("models", of_models, ids, Q()), all=True)
     found = {(of, key): (n, newest) for of, key, n, newest in latest}
     for row in rows:
         since = row["counts_started_at"]
@@ -109,33 +113,34 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     return rows
 
 
-def _runs(keys: set[int]) -> dict[int, dict[str, Any]]:
-    """Return what is told of some runs, by their keys."""
+def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
+    """Return state, error, start, warnings and alarms of runs, by primary key."""
     rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=alarms_of(OuterRef("pk")))
     told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in told}
 
 
-def _latest(
-    of: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
+def _select_latest(
+    author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
-    """Return of each set its key, how many rows are `counted`, and when the newest was written."""
+    """Return the query of each set's number of `counted` rows and time of the newest."""
     return (
         rows.filter(set__in=sets)
         .order_by()
         .values("set")
-        .annotate(of=Value(of, CharField()), n=Count("pk", filter=counted), newest=Max("at"))
+        .annotate(of=Value(author, CharField()), n=Count("pk", filter=counted), newest=Max("at"))
         .values_list("of", "set", "n", "newest")
     )
 
 
-def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
+def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
+    """Yield what needs attention in one set: its last run and its official run."""
     name, state = str(row["name"]), row["run_state"]
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
     grade = reverse("admin:grade", args=[row["public_id"]])
     if state is None:
         if row["has_answers"]:
-            yield Item(
+            yield AttentionItem(
                 *("never_graded", "warn", name, "It has answers but was never graded."),
                 *(grade, "Grade"),
             )
@@ -143,42 +148,46 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     if state == Run.State.FAILED:
         reason = SITE.said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
-        yield Item("run_failed", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_failed", "bad", name, text, of_run, "Look at the run")
     elif state in ACTIVE and not listens:
         text = f"A run waits. {HOW_TO_START}"
-        yield Item("run_waits", "bad", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_waits", "bad", name, text, of_run, "Look at the run")
     elif state in UNFINISHED:
-        yield Item("run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it")
+        yield AttentionItem(
+            "run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it"
+        )
     if state == Run.State.DONE and row["counts"]:
-        yield from _of_counting(row, name, grade)
+        yield from _find_items_of_official_run(row, name, grade)
 
 
-def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
-    """Yield what is to be known of the run that exports and overviews take."""
-    which = "last run" if row["counts"] == row["run"] else "official run"
+def _find_items_of_official_run(
+    row: dict[str, Any], name: str, grade: str
+) -> Iterator[AttentionItem]:
+    """Yield what needs attention in the run that exports and overviews use."""
+    run_name = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:
         text = (
-            f"{n} alarm{'' if n == 1 else 's'} in the {which}: read the evidence "
+            f"{n} alarm{'' if n == 1 else 's'} in the {run_name}: read the evidence "
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
-        yield Item("alarms", "bad", name, text, to_alarms, "Look at the evidence")
+        yield AttentionItem("alarms", "bad", name, text, to_alarms, "Look at the evidence")
     if row["newest"] != row["counts"] and row["chosen_by"] is None:
         text = "A later run is done; exports and this page still use the first, as nobody chose."
         later = reverse("admin:run", args=[row["newest"]])
-        yield Item("later_run", "warn", name, text, later, "Look at it")
+        yield AttentionItem("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
-        text = f"People's answers were added or changed since the {which} began."
-        yield Item("answers_changed", "warn", name, text, grade, "Grade again")
+        text = f"People's answers were added or changed since the {run_name} began."
+        yield AttentionItem("answers_changed", "warn", name, text, grade, "Grade again")
     elif row["newer_of_models"]:
-        text = f"Answers of language models were added or changed since the {which} began."
+        text = f"Answers of language models were added or changed since the {run_name} began."
         like = f"{grade}?like={row['counts']}"
-        yield Item("models_added", "warn", name, text, like, "Add the models")
+        yield AttentionItem("models_added", "warn", name, text, like, "Add the models")
     stored = map(Message.of, row["counts_warnings"] or ())
     # Who skips a question is what a crowd is expected to do.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         text = f"{SITE.said(warnings[0])}{more}"
-        yield Item("run_warnings", "warn", name, text, of_run, "Look at the run")
+        yield AttentionItem("run_warnings", "warn", name, text, of_run, "Look at the run")

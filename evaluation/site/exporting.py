@@ -1,4 +1,4 @@
-"""Taking everything away: a page that says what there is, and the files, sent as they are read."""
+"""Export page of a question set, and the files it sends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.reports.called import file_of
 from evaluation.reports.lists import in_short
-from evaluation.site.question_set import chosen, draft_beside, versions_of
+from evaluation.site.question_set import find_draft, load_versions, select_version
 
 Draft = dict[str, Any] | None
 RUNS_OFFERED = 20
@@ -40,7 +40,7 @@ FORMATS = (
 
 
 class ExportForm(forms.Form):
-    """How to take something away; what does not apply is left out."""
+    """Options of an export: format, run, pseudonyms; fields that do not apply are left out."""
 
     format = forms.ChoiceField(label="Format", choices=FORMATS)
     run = forms.ChoiceField(label="Grades of", required=False)
@@ -50,7 +50,7 @@ class ExportForm(forms.Form):
         help_text="By pseudonyms, the same ones in every export of this set.",
     )
 
-    def __init__(self, what: What, runs: list[tuple[str, str]], data: Any = None) -> None:
+    def __init__(self, what: ExportKind, runs: list[tuple[str, str]], data: Any = None) -> None:
         super().__init__(data, auto_id=f"{what.slug}-%s")
         for name in ("format", "run", "pseudonyms"):
             if name not in what.options:
@@ -66,8 +66,8 @@ class ExportForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class What:
-    """Something to take away."""
+class ExportKind:
+    """Declaration of an export: name, texts, options."""
 
     slug: str
     title: str
@@ -80,20 +80,20 @@ class What:
 EVERYTHING = {
     what.slug: what
     for what in (
-        What(
+        ExportKind(
             "answers",
             "Answers",
             "One row for each answer: worker, question, text, times, flags and, if you like, the "
             "scores and grades of a run. Uploading the file again gives the same answers.",
             ("format", "run", "pseudonyms"),
         ),
-        What(
+        ExportKind(
             "model-answers",
             "Model answers",
             "One row for each answer of a language model.",
             ("format", "run"),
         ),
-        What(
+        ExportKind(
             "consensus",
             "Consensus",
             "What the crowd answers to each question, with the next nearest answers, support, "
@@ -102,8 +102,12 @@ EVERYTHING = {
             ("run",),
             needs_run=True,
         ),
-        What("questions", "Questions", "Ids, texts and what is known of them.", ("format",), False),
-        What("passages", "Passages", "The texts that questions are about.", ("format",), False),
+        ExportKind(
+            "questions", "Questions", "Ids, texts and what is known of them.", ("format",), False
+        ),
+        ExportKind(
+            "passages", "Passages", "The texts that questions are about.", ("format",), False
+        ),
     )
 }
 TABLES: dict[str, Callable[..., Export]] = {
@@ -115,38 +119,38 @@ TABLES: dict[str, Callable[..., Export]] = {
 
 
 @require_GET
-def export(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show what there is to take away, and how large it is."""
-    question_set, version, draft = _version(request, set_id)
-    return _page(request, question_set, version, draft, {}, 200)
+def show_exports(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the exports of a set with their sizes."""
+    question_set, version, draft = _load_version(request, set_id)
+    return _show_page(request, question_set, version, draft, {}, 200)
 
 
 @require_GET
-def export_answers(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
-    """Send what came back: answers, answers of models, the consensus."""
-    question_set, version, draft = _version(request, set_id)
+def send_answers(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send answers, model answers or the consensus as a file."""
+    question_set, version, draft = _load_version(request, set_id)
     if not rights(request.user, question_set).answers:
         raise Http404
-    return _file(request, question_set, version, draft, what, of_answers=True)
+    return _send_file(request, question_set, version, draft, what, of_answers=True)
 
 
 @require_GET
-def export_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
-    """Send what was asked: questions, passages."""
-    return _file(request, *_version(request, set_id), what, of_answers=False)
+def send_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send questions or passages as a file."""
+    return _send_file(request, *_load_version(request, set_id), what, of_answers=False)
 
 
-def _version(
+def _load_version(
     request: HttpRequest, set_id: UUID
 ) -> tuple[QuestionSet, QuestionSetVersion | None, Draft]:
-    """Return a set, the version that is asked for, and the draft that follows it."""
+    """Return a set, the requested version, and the draft that follows it."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-    versions = versions_of(question_set)
-    version = chosen(versions, request.GET.get("version"))
-    return question_set, version, draft_beside(versions, version)
+    versions = load_versions(question_set)
+    version = select_version(versions, request.GET.get("version"))
+    return question_set, version, find_draft(versions, version)
 
 
-def _file(
+def _send_file(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -155,36 +159,38 @@ def _file(
     *,
     of_answers: bool,
 ) -> HttpResponseBase:
-    what = EVERYTHING.get(slug)
-    if what is None or version is None or what.of_answers != of_answers:
+    """Send an export, or its page with the form's errors; 404 for an unknown one."""
+    export = EVERYTHING.get(slug)
+    if export is None or version is None or export.of_answers != of_answers:
         raise Http404
-    form = ExportForm(what, _runs(request, version), request.GET)
+    form = ExportForm(export, _list_runs(request, version), request.GET)
     if not form.is_valid():
-        return _page(request, question_set, version, draft, {slug: form}, 400)
+        return _show_page(request, question_set, version, draft, {slug: form}, 400)
     run = None
     if form.cleaned_data.get("run"):
         try:
             run = chosen_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
-            return _page(request, question_set, version, draft, {slug: form}, 400)
+            return _show_page(request, question_set, version, draft, {slug: form}, 400)
     name = build_file_name(question_set.name, f"version-{version.number}", slug)
-    if what.needs_run:
+    if export.needs_run:
         assert run is not None
         return download(zip_chunks(consensus_report(run)), file_of(run, slug), "zip")
-    options: dict[str, Any] = {"run": run} if "run" in what.options else {}
-    if "pseudonyms" in what.options:
+    options: dict[str, Any] = {"run": run} if "run" in export.options else {}
+    if "pseudonyms" in export.options:
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
     return download(table.chunks(kind), name, kind)
 
 
-def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
-    """The gradings to choose from, the official run first; without any, nothing."""
+def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
+    """Return choices of graded runs, the official one first; empty without runs."""
     done = in_short(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
+    # As a subquery: one query, however many runs there are.
     newest = done.order_by("-pk").values("pk")[:RUNS_OFFERED]
     # The official run may be an older one.
     rows = listed(done.filter(Q(of_record__isnull=False) | Q(pk__in=newest)).order_by("-pk"))
@@ -199,7 +205,7 @@ def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, 
     return [*record, (LATEST, "The latest run"), *found] if found else []
 
 
-def _page(
+def _show_page(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -207,22 +213,23 @@ def _page(
     forms_of: dict[str, ExportForm],
     status: int,
 ) -> HttpResponse:
+    """Show the export page, with forms that have errors."""
     sections = []
     if version is not None:
-        runs = _runs(request, version)
+        runs = _list_runs(request, version)
         sees_answers = rights(request.user, question_set).answers
-        for slug, what in EVERYTHING.items():
-            if what.of_answers and not sees_answers:
+        for slug, kind in EVERYTHING.items():
+            if kind.of_answers and not sees_answers:
                 continue
             table = TABLES[slug](version, user=request.user) if slug in TABLES else None
             sections.append(
                 {
-                    "what": what,
-                    "form": forms_of.get(slug) or ExportForm(what, runs),
+                    "what": kind,
+                    "form": forms_of.get(slug) or ExportForm(kind, runs),
                     "n_rows": table.n_rows if table else None,
                     "about_bytes": table.about_bytes if table else None,
-                    "empty": not runs if what.needs_run else not (table and table.n_rows),
-                    "address": "admin:export-answers" if what.of_answers else "admin:export-items",
+                    "empty": not runs if kind.needs_run else not (table and table.n_rows),
+                    "address": "admin:export-answers" if kind.of_answers else "admin:export-items",
                 }
             )
     context = {

@@ -1,4 +1,4 @@
-"""The expert's screens: one thing after the other, judged blindly."""
+"""Pages on which an expert judges tasks, one after the other, blind."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class ToJudge:
-    """A row of an inbox: what is judged of a set, and how far one is."""
+class InboxRow:
+    """A row of an inbox: what an expert judges of a set, and the progress."""
 
     question_set: QuestionSet
     judging: Judging
     progress: Progress
 
 
-def to_judge(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -> list[ToJudge]:
-    """Return what somebody is asked to judge of some sets, what is not done first.
+def list_to_judge(
+    sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
+) -> list[InboxRow]:
+    """Return what an expert is asked to judge in some sets, unfinished first.
 
     `known` says that they are asked something of some set.
     """
@@ -47,28 +49,28 @@ def to_judge(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -
             judging = judging_of(waiting.declared)
         except UnknownKindError:
             continue  # the kind was taken out; what was judged comes back with it
-        rows.append(ToJudge(waiting.question_set, judging, waiting.progress))
+        rows.append(InboxRow(waiting.question_set, judging, waiting.progress))
     return rows
 
 
-def judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show an expert what is to be judged, and that it is done."""
+def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show an expert the tasks of a set, and which are done."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
-    mine = QuestionSet.objects.filter(pk=question_set.pk)
+    sets = QuestionSet.objects.filter(pk=question_set.pk)
     context = {
         "title": "To judge",
         "subtitle": question_set.name,
-        "breadcrumbs": _way_here(question_set)[:1],
+        "breadcrumbs": _build_breadcrumbs(question_set)[:1],
         "question_set": question_set,
-        "queues": to_judge(mine, expert),
+        "queues": list_to_judge(sets, expert),
         "last": door.last_judged(question_set, expert),
     }
     return TemplateResponse(request, "admin/judging/start.html", context)
 
 
-def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
-    """Show one thing; a posted judgement is saved at once and leads to the next."""
+def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
+    """Show one task; save a posted judgement and redirect to the next task."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
     task = door.task(question_set, expert, task_id)
@@ -82,19 +84,19 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
     if request.method == "POST":
         choice = declared.choice(request.POST.get("grade", ""))
         if choice is not None:
-            return _saved(request, question_set, expert, task_id, choice)
+            return _save_judgement(request, question_set, expert, task_id, choice)
         problem = PROBLEMS["grade" if declared.graded else "answer"]
     context = {
         "title": f"{declared.one.capitalize()} {task.number} of {task.total}",
-        "breadcrumbs": _way_here(question_set),
+        "breadcrumbs": _build_breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
         "task": task,
         "task_id": task_id,
         "judging": declared,
-        "keys": _keys(declared),
-        "given": _given(declared, task),
-        "last": _last(question_set, expert, task_id),
+        "keys": _describe_keys(declared),
+        "given": _find_given_code(declared, task),
+        "last": _find_last_judged(question_set, expert, task_id),
         "problem": problem,
     }
     status = 400 if problem else 200
@@ -102,8 +104,8 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def undo(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
-    """Take a judgement back, and show what it was about."""
+def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
+    """Delete a judgement and show its task again."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     try:
         gone = door.undo(question_set, get_user_id(request), task_id)
@@ -114,15 +116,16 @@ def undo(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
     return redirect("admin:judge", question_set.public_id, task_id)
 
 
-def _last(question_set: QuestionSet, expert: int, here: UUID) -> UUID | None:
-    """Return what was judged last, to take it back; None where that is what is shown."""
+def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
+    """Return the task that was judged last; None where it is the one shown."""
     last = door.last_judged(question_set, expert)
-    return None if last == here else last
+    return None if last == shown_task else last
 
 
-def _saved(
+def _save_judgement(
     request: HttpRequest, question_set: QuestionSet, expert: int, task_id: UUID, choice: Choice
 ) -> HttpResponse:
+    """Save a judgement and redirect to the next task, or to the list after the last."""
     try:
         following = door.judge(question_set, expert, task_id, choice)
     except door.NotAskedError:
@@ -134,13 +137,13 @@ def _saved(
     return redirect("admin:judge", question_set.public_id, following)
 
 
-def _given(judging: Judging, task: Task) -> str:
-    """Return the code of what was chosen before; "" for nothing, or a grade between two."""
+def _find_given_code(judging: Judging, task: Task) -> str:
+    """Return the code of the earlier choice; "" for none, or a grade between two."""
     return judging.code_of(task.grade, task.label)
 
 
-def _keys(judging: Judging) -> str:
-    """Return which keys judge."""
+def _describe_keys(judging: Judging) -> str:
+    """Return a phrase that names the keys of the choices."""
     pressed = [choice.pressed for choice in judging.choices if len(choice.pressed) == 1]
     before = {choice.pressed[0] for choice in judging.choices if len(choice.pressed) == 2}
     if pressed == [str(number) for number in range(len(pressed))]:
@@ -149,7 +152,8 @@ def _keys(judging: Judging) -> str:
     return f"keys {', '.join(pressed[:-1])} and {pressed[-1]}"
 
 
-def _way_here(question_set: QuestionSet) -> list[tuple[str, str]]:
+def _build_breadcrumbs(question_set: QuestionSet) -> list[tuple[str, str]]:
+    """Return the links to the set and to its list of tasks."""
     key = [question_set.public_id]
     return [
         (question_set.name, reverse("admin:question-set", args=key)),

@@ -1,4 +1,4 @@
-"""The first page: how much there is, what needs attention, what to do first."""
+"""Start page: counts, what needs attention, first steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.kinds.listed import listed
 from evaluation.models import LanguageModel, Run, WorkerGrade
 from evaluation.reports.lists import in_short, unarchived
 from evaluation.site.attention import attention
-from evaluation.site.judging import to_judge
+from evaluation.site.judging import list_to_judge
 
 ITEMS_SHOWN = 20
 RUNS_SHOWN = 5
@@ -31,7 +31,7 @@ ALL = (Counted("pk"),)
 
 @dataclass(frozen=True)
 class Count:
-    """A number of the flow; `label` is the plural of what is counted, `link` may be empty."""
+    """A count of the overview; `label` is the plural, `link` may be empty."""
 
     label: str
     number: int
@@ -39,13 +39,13 @@ class Count:
 
     @property
     def noun(self) -> str:
-        """What is counted, as it is called beside the number."""
+        """Singular or plural of the label, by the number."""
         return self.label.removesuffix("s") if self.number == 1 else self.label
 
 
 @dataclass(frozen=True)
 class FirstStep:
-    """One of the three things that lead to the first grades."""
+    """One of the three steps to the first grades."""
 
     title: str
     text: str
@@ -55,9 +55,9 @@ class FirstStep:
 
 
 def overview(request: HttpRequest) -> TemplateResponse:
-    """Show the flow from question sets to models as counts, and what to do."""
-    numbers = numbers_of(request)
-    counts = flow(request, numbers)
+    """Show counts from question sets to models, and what needs attention."""
+    numbers = read_counts(request)
+    counts = build_flow_counts(request, numbers)
     items = attention(request.user, numbers[LISTENING] > 0)
     sets = select_visible(request, QuestionSet.objects.all())
     context = {
@@ -65,18 +65,18 @@ def overview(request: HttpRequest) -> TemplateResponse:
         "counts": [count for count in counts if count.number or is_requester(request.user)],
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
-        "inbox": to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
+        "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": invitations(request.user),
         "runs": listed(
             in_short(unarchived(visible_runs(request.user))).order_by("-id")[:RUNS_SHOWN]
         ),
-        "steps": first_steps(request, numbers),
+        "steps": build_first_steps(request, numbers),
     }
     return TemplateResponse(request, "admin/overview.html", context)
 
 
-def flow(request: HttpRequest, numbers: dict[str, int]) -> list[Count]:
-    """Return the counts of the flow, in its order, with the pages that list what is counted."""
+def build_flow_counts(request: HttpRequest, numbers: dict[str, int]) -> list[Count]:
+    """Return the counts from question sets to models, with links to their lists."""
     sets, runs = reverse("admin:question-sets"), reverse("admin:runs")
     links = {
         "question sets": sets,
@@ -90,13 +90,13 @@ def flow(request: HttpRequest, numbers: dict[str, int]) -> list[Count]:
     return [Count(label, numbers[label], link) for label, link in links.items()]
 
 
-def numbers_of(request: HttpRequest) -> dict[str, int]:
-    """Return how much there is that the one who asks may see, by one query.
+def read_counts(request: HttpRequest) -> dict[str, int]:
+    """Return the numbers of visible objects, background processes and tasks, in one query.
 
     Beside it how many workers listen, and how many answers the one who asks is to judge.
     """
     texts = Response.objects.filter(state=Response.State.SUBMITTED, status=Response.Status.TEXT)
-    shown: dict[str, QuerySet[Any, Any]] = {
+    querysets: dict[str, QuerySet[Any, Any]] = {
         "question sets": QuestionSet.objects.all(),
         "questions": Question.objects.all(),
         "workers": Worker.objects.all(),
@@ -105,14 +105,16 @@ def numbers_of(request: HttpRequest) -> dict[str, int]:
         "grades": WorkerGrade.objects.all(),
         "language models": LanguageModel.objects.filter(archived_at=None),
     }
-    parts = {name: TableCounts(select_visible(request, rows), ALL) for name, rows in shown.items()}
+    parts = {
+        name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
+    }
     asked = TableCounts(requests_to(get_user_id(request)), ALL)
     found = read_numbers({**parts, LISTENING: listening_part(), ASKED: asked})
     return {name: n for name, [(n,)] in found.items()}
 
 
-def first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:
-    """Return the three steps of a requester to the first grades; none once there are grades."""
+def build_first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:
+    """Return a requester's three steps to the first grades; none once there are grades."""
     if counts["grades"] or not is_requester(request.user):
         return []
     newest = QuestionSet.objects.editable_by(request.user).order_by("-id").first()

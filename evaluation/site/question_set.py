@@ -1,4 +1,4 @@
-"""The page of a question set: how far the answers are, what was run, what to do next."""
+"""Page of a question set: versions, answers, runs and next steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
 from evaluation.site.next_step import find_next_step
-from evaluation.site.starting import starts_of
+from evaluation.site.starting import build_start_links
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
@@ -44,23 +44,23 @@ BEGINNING = 240
 """Characters of a text that the list of questions shows."""
 
 
-def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a set; `version` picks an older version."""
+def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show a question set; `version` in the address selects an older version."""
     sets = QuestionSet.objects.select_related("earlier_wave")
     shown = get_visible_or_404(request, sets, set_id)
-    versions = versions_of(shown)
-    version = chosen(versions, request.GET.get("version"))
-    held = rights(request.user, shown)
+    versions = load_versions(shown)
+    version = select_version(versions, request.GET.get("version"))
+    permissions = rights(request.user, shown)
     # Whoever sees what came back to a set sees its runs.
     of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
-    runs = list(in_short(of_set)[:RUNS_SHOWN]) if held.answers else []
+    runs = list(in_short(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
-    record = record_runs(shown, newest_views(shown)) if held.answers else None
+    record = record_runs(shown, newest_views(shown)) if permissions.answers else None
     me = get_user_id(request)
-    parts = {"asked": asked_part(me), "listening": listening_part()}
+    parts = {"asked": build_asked_count(me), "listening": listening_part()}
     if version is not None:
-        parts |= counts_parts(version)
+        parts |= build_count_queries(version)
     if record and record.run:
         parts |= change_parts(record.run)
     numbers = read_numbers(parts)
@@ -72,13 +72,13 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "subtitle": shown.description,
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "notice": shown.notice,
-        "earlier_wave": wave_seen(request, shown),
+        "earlier_wave": find_visible_wave(request, shown),
         "question_set": shown,
-        "rights": held,
+        "rights": permissions,
         "to_judge": progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
         "versions": versions,
         "version": version,
-        "draft": draft_beside(versions, version),
+        "draft": find_draft(versions, version),
         "runs": listed(runs),
         "record": standing,
         "waiting": mark_code(HOW_TO_START) if waits and numbers["listening"] == [(0,)] else "",
@@ -86,34 +86,36 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     counts: dict[str, int] = {}
     if version is not None:
         older = "" if version == versions[0] else f"?version={version.number}"
-        counts = counts_from(numbers)
-        page = questions_page(request, version, counts["questions"])
+        counts = read_version_counts(numbers)
+        page = load_questions_page(request, version, counts["questions"])
         starts = []
-        if held.edit and counts["questions"]:
-            found = starts_of(shown, older, [question_from(row) for row in page])
-            starts = [one for one in found if counts["answers"] or not one.needs_answers]
+        if permissions.edit and counts["questions"]:
+            links = build_start_links(shown, older, [build_question(row) for row in page])
+            starts = [link for link in links if counts["answers"] or not link.needs_answers]
         context |= {
-            "starts": [one for one in starts if one.is_suited and not one.is_research],
-            "ask": next((one for one in starts if one.link.startswith(ask_link(shown))), None),
-            "research": [one for one in starts if one.is_suited and one.is_research],
-            "unsuited": [one for one in starts if not one.is_suited],
+            "starts": [link for link in starts if link.is_suited and not link.is_research],
+            "ask": next(
+                (link for link in starts if link.link.startswith(build_ask_link(shown))), None
+            ),
+            "research": [link for link in starts if link.is_suited and link.is_research],
+            "unsuited": [link for link in starts if not link.is_suited],
             "counts": counts,
             "page": page,
-            "models": models_of(request, version, sees_all=held.answers),
+            "models": load_models(request, version, sees_all=permissions.answers),
             "all_views": next(iter(record.others), None) if record else None,
         }
     collecting = versions[0].collecting if versions else None
-    step = find_next_step(shown, held, counts, runs, standing, collecting)
+    step = find_next_step(shown, permissions, counts, runs, standing, collecting)
     return TemplateResponse(request, "admin/question_set.html", context | {"step": step})
 
 
-def ask_link(question_set: QuestionSet) -> str:
+def build_ask_link(question_set: QuestionSet) -> str:
     """Return the page where models are asked the questions of a set."""
     return reverse("admin:ask-models", kwargs={"set_id": question_set.public_id})
 
 
-def versions_of(question_set: QuestionSet) -> list[Any]:
-    """Return the versions of a set, the newest first; one query.
+def load_versions(question_set: QuestionSet) -> list[Any]:
+    """Return the versions of a set, newest first, in one query.
 
     Each has `is_answered`, whether somebody handed in an answer to it, `n_questions`, and
     `collecting`, the state of its collection, None without one.
@@ -133,10 +135,10 @@ def versions_of(question_set: QuestionSet) -> list[Any]:
     )
 
 
-def chosen(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None:
-    """Return the version of that number, else the newest that has answers, else the newest.
+def select_version(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None:
+    """Return the version numbered `wanted`, else the newest with answers, else the newest.
 
-    `versions` are those of `versions_of` a set.
+    `versions` are those of `load_versions` a set.
     """
     for version in versions:
         if str(version.number) == wanted:
@@ -145,31 +147,31 @@ def chosen(versions: list[Any], wanted: str | None) -> QuestionSetVersion | None
     return next(answered, versions[0] if versions else None)
 
 
-def wave_seen(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
-    """Return the wave before a set, read with it, if the one who asks may see it."""
+def find_visible_wave(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
+    """Return the set's earlier wave if the user may see it."""
     before = later.earlier_wave
     return before if before is not None and rights(request.user, before).see else None
 
 
-def asked_part(expert: int) -> TableCounts:
-    """Return what counts all that somebody is asked to judge: most people nothing."""
+def build_asked_count(expert: int) -> TableCounts:
+    """Return the query of how many judgements an expert is asked for."""
     return TableCounts(JudgementRequest.objects.filter(expert=expert), (Count("pk"),))
 
 
-def draft_beside(versions: list[Any], shown: QuestionSetVersion | None) -> dict[str, Any] | None:
-    """Return the draft that follows the version that is shown, with its questions; else None.
+def find_draft(versions: list[Any], shown: QuestionSetVersion | None) -> dict[str, Any] | None:
+    """Return number and questions of the draft that follows the shown version, else None.
 
-    `versions` are those of `versions_of` a set.
+    `versions` are those of `load_versions` a set.
     """
     if not versions or versions[0] == shown or versions[0].is_published:
         return None
     return {"number": versions[0].number, "n_questions": versions[0].n_questions}
 
 
-def questions_page(
+def load_questions_page(
     request: HttpRequest, version: QuestionSetVersion, n_questions: int
 ) -> Page[dict[str, Any]]:
-    """Return some of a version's questions in their order, with how many answered each.
+    """Return one page of a version's questions, with their numbers of answers.
 
     Answers are counted for the questions of the page alone: counting them in the query of the
     list would read all answers of the version.
@@ -199,8 +201,8 @@ def questions_page(
     return page
 
 
-def question_from(row: Mapping[str, Any]) -> Question:
-    """Return a question of `questions_page` with the beginning and the end of its text."""
+def build_question(row: Mapping[str, Any]) -> Question:
+    """Return a question of `load_questions_page` with the beginning and end of its text."""
     return Question(
         text=f"{row['beginning']} {row['ending']}".strip(),
         accepted_answers=row["accepted_answers"],
@@ -208,8 +210,8 @@ def question_from(row: Mapping[str, Any]) -> Question:
     )
 
 
-def counts_parts(version: QuestionSetVersion) -> dict[str, TableCounts]:
-    """Return what `counts_from` needs, to be read with `read_numbers`."""
+def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
+    """Return the queries of `read_version_counts`, to run with `read_numbers`."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     numbers = (
         Count("pk", filter=Q(status=Response.Status.TEXT)),
@@ -230,17 +232,17 @@ def counts_parts(version: QuestionSetVersion) -> dict[str, TableCounts]:
     }
 
 
-def counts_from(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
-    """Return how many questions, passages, workers and answers a version has."""
+def read_version_counts(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
+    """Return the numbers of a version's questions, passages, workers and answers."""
     answers = zip(("answers", "empty", "refused"), found["submitted"][0], strict=True)
     counts = {name: found[name][0][0] for name in ("questions", "passages", "workers")}
     return {**dict(answers), **counts, "possible": counts["questions"] * counts["workers"]}
 
 
-def models_of(
+def load_models(
     request: HttpRequest, version: QuestionSetVersion, *, sees_all: bool
 ) -> list[LanguageModel]:
-    """Return the models that answered a version, with how many answers each has.
+    """Return the models with answers to a version, and how many each has.
 
     Who `sees_all` that came back to the version sees all of them, others their own.
     """

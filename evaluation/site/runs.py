@@ -1,4 +1,4 @@
-"""Runs: the list, the page of one, and what people do with it."""
+"""Pages of runs: the list, the page of one run, and its actions."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from evaluation.result_pages import run_or_404
 RUNS_PER_PAGE = 25
 
 
-def runs(request: HttpRequest) -> HttpResponse:
-    """List the runs, searched, filtered and sorted by what `RunFilter` declares."""
+def show_runs(request: HttpRequest) -> HttpResponse:
+    """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
     rows = unarchived(lifecycle.visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
@@ -60,13 +60,14 @@ def runs(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/runs/list.html", context)
 
 
-def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show how a run stands: waiting, running, paused, done, failed or cancelled."""
+def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the state, settings and actions of one run."""
     shown = run_or_404(request, run_id)
-    return _page(request, shown, RunLabelForm(instance=shown))
+    return _show_page(request, shown, RunLabelForm(instance=shown))
 
 
-def _page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
+def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
+    """Show a run's page, with the errors of its label form."""
     question_set = shown.version.question_set
     name, took = called(shown, options_of(shown)), None
     if shown.finished_at and shown.started_at:
@@ -87,40 +88,40 @@ def _page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse
         "how_to_start": mark_code(HOW_TO_START),
         "took": took,
         **build_applied_context(shown),
-        **of_kind(shown),
+        **build_kind_context(shown),
     }
     status = 400 if label.errors else 200
     return TemplateResponse(request, "admin/runs/run.html", context, status=status)
 
 
-def of_kind(run: Run) -> dict[str, Any]:
-    """Return what the page shows by the run's kind; of an unknown one, that it is unknown."""
+def build_kind_context(run: Run) -> dict[str, Any]:
+    """Return the part of the page's context that depends on the run type."""
     try:
         kind = kind_of(run)
     except UnknownKindError as error:
-        return {"unknown": error, **_settings(Parameters, run)}
+        return {"unknown": error, **_build_settings_context(Parameters, run)}
     done = run.state == Run.State.DONE
     return {
         "kind": kind,
-        **_settings(kind.options, run, kind.named(run) if kind.named else {}),
+        **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
         "counts": kind.counts_of(run).items() if done else (),
         "came": replies_came(kind.summary_of(run)) if done else (),
-        "results": results_address(run),
-        **standing_of(kind, run),
+        "results": find_results_address(run),
+        **build_standing_context(kind, run),
     }
 
 
-def standing_of(kind: Kind, run: Run) -> dict[str, Any]:
-    """Return what the kind has to say of how a run stands, and its template; {} for nothing."""
+def build_standing_context(kind: Kind, run: Run) -> dict[str, Any]:
+    """Return the run type's own status part and its template; {} without one."""
     if kind.standing is None:
         return {}
     return {**kind.standing.context(run), "standing": kind.standing.template}
 
 
-def _settings(
+def _build_settings_context(
     options: type[Parameters], run: Run, named: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return every setting, and those that differ; `named` are values in other words."""
+    """Return all settings of a run, and those that differ from the defaults."""
     settings = [
         replace(one, value=named.get(one.name, one.value))
         for one in options.settings(run.parameters)
@@ -129,11 +130,11 @@ def _settings(
 
 
 @require_GET
-def run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Return the part of a run's page that its kind makes, for the script of the page."""
+def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the run type's own status part, for the script of the page."""
     shown = run_or_404(request, run_id)
     try:
-        context = standing_of(kind_of(shown), shown)
+        context = build_standing_context(kind_of(shown), shown)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     if not context:
@@ -142,14 +143,14 @@ def run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_GET
-def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
-    """Return how far a run is, for the script of its page."""
+def send_run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
+    """Send a run's progress as JSON, for the script of its page."""
     return JsonResponse(progress_of(run_or_404(request, run_id)).as_dict())
 
 
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Cancel a run that has not ended."""
+    """Cancel an unfinished run."""
     shown = get_editable(request, Run.objects.all(), run_id)
     if lifecycle.cancel(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
@@ -160,7 +161,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Pause a run that waits or works."""
+    """Pause a queued or running run."""
     shown = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.pause(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
@@ -169,7 +170,7 @@ def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Let a paused run go on."""
+    """Resume a paused run."""
     shown = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.resume(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
@@ -178,38 +179,39 @@ def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Give a run a name and notes; what will not do stays in the form of its page."""
+    """Save a run's name and notes; show its page again with the form's errors."""
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     label = RunLabelForm(request.POST, instance=shown)
     if not label.is_valid():
         shown.refresh_from_db(fields=["name", "notes"])
-        return _page(request, shown, label)
+        return _show_page(request, shown, label)
     lifecycle.rename(shown, **label.said())
     messages.success(request, "The name and the notes are saved.")
     return redirect("admin:run", shown.public_id)
 
 
 @require_POST
-def use_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Let a run count for its set: exports, REST and overviews take it from now on.
+def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Make a finished run the official one of its set: exports and the API use it.
 
     Who says so on the results (`back`) stays there.
     """
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     if shown.state == Run.State.DONE:
         choose(shown, request.user)
+        # Admission rules on this set's scores are applied anew, now by this run.
         recruiting.follow(shown.version.question_set_id)
         text = "This run counts for the set from now on: exports, the API and the overview use it."
         messages.success(request, text, "run_counts")
     else:
         said = "Only a run that is done can count for the set."
         messages.error(request, said, "run_not_done")
-    results = results_address(shown) if request.POST.get("back") == "results" else ""
+    results = find_results_address(shown) if request.POST.get("back") == "results" else ""
     return redirect(results) if results else redirect("admin:run", shown.public_id)
 
 
-def results_address(run: Run) -> str:
-    """Return the address of a run's results; empty where it has none."""
+def find_results_address(run: Run) -> str:
+    """Return the address of a finished run's results; "" where it has none."""
     if run.state != Run.State.DONE:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Starting a run of any kind: the form of its options."""
+"""Start of a run of any type, by the form of its options."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from evaluation.steps.asking.foreseen import Foreseen
 SHOWN = 5
 
 
-def starts_of(
+def build_start_links(
     question_set: QuestionSet, query: str = "", questions: Sequence[Question] = ()
 ) -> list[StartLink]:
-    """Return the ways to start a run over a set, a kind each, in the order of the settings.
+    """Return a link to start each run type over a set, in the order of the settings.
 
-    Each says whether it is made for questions like `questions`; without any every kind is.
+    Each states whether its type suits `questions`; without any, every type does.
     """
     return [
         StartLink(
@@ -58,17 +58,17 @@ def starts_of(
     ]
 
 
-def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
-    """Ask how, then start a run over a version (`version` in the address, else the latest).
+def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
+    """Show the options of a run type; start the run, or its forecast, from a posted form.
 
     `like` in the address names a run of the set whose parameters the form begins with. What else
     stands on the page, and which files it takes, is what the kind declares.
     """
-    kind = _startable(name)
+    kind = _get_startable_kind(name)
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
-            return _take(request, question_set, file) or redirect(request.get_full_path())
+            return _take_file(request, question_set, file) or redirect(request.get_full_path())
     version = lifecycle.version_to_grade(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
@@ -85,8 +85,8 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
     if valid and version is not None:
         try:
             if kind.start.foreseen and request.POST.get("do") == "foresee":
-                foreseen = _foreseen(request, version, kind, form.parameters())
-                return _page(request, question_set, version, kind, form, label, like, foreseen)
+                foreseen = _forecast_requests(request, version, kind, form.parameters())
+                return _show_form(request, question_set, version, kind, form, label, like, foreseen)
             run = lifecycle.queue(
                 version,
                 get_user_id(request),
@@ -98,12 +98,12 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
             return redirect("admin:run", run.public_id)
         except OptionError as error:
             form.refuse(error)
-    return _page(request, question_set, version, kind, form, label, like)
+    return _show_form(request, question_set, version, kind, form, label, like)
 
 
 @require_GET
-def again(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Lead to the form that starts a run of this kind, filled with the settings of this one."""
+def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Redirect to the start form, filled with the settings of this run."""
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     try:
         link = start_link(kind_of(shown), shown.version.question_set)
@@ -113,7 +113,7 @@ def again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return redirect(f"{link}?like={shown.public_id}&version={shown.version.number}")
 
 
-def _page(
+def _show_form(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -123,6 +123,7 @@ def _page(
     like: Like,
     foreseen: Foreseen | None = None,
 ) -> HttpResponse:
+    """Show the start form with its errors, label, files and forecast."""
     context = {
         "title": kind.verb,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -144,10 +145,10 @@ def _page(
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
 
 
-def _foreseen(
+def _forecast_requests(
     request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
 ) -> Foreseen:
-    """Return what a run would ask. Raises `OptionError` where it could not be started."""
+    """Return what a run would ask. Raises `OptionError` where it could not start."""
     problems = kind.check(version, request.user, options) if kind.check else ()
     if problems:
         raise OptionError(problems)
@@ -155,10 +156,10 @@ def _foreseen(
     return kind.start.foreseen(version, request.user, options)
 
 
-def _take(
+def _take_file(
     request: HttpRequest, question_set: QuestionSet, file: StartFile
 ) -> HttpResponseRedirect | None:
-    """Lead to what a file would add, or take it into the set and say what was wrong with it."""
+    """Store an uploaded file with the set; redirect to a preview, or add messages."""
     sent: Any = request.FILES.get(file.name)
     if sent is None:
         messages.error(request, "Choose a file.")
@@ -175,7 +176,7 @@ def _take(
         lines = file.take(question_set, source, switches, get_user_id(request))
     except InputError as error:
         for problem in error.problems[:SHOWN]:
-            messages.error(request, _told(problem))
+            messages.error(request, _format_problem(problem))
         if error.total > SHOWN:
             messages.error(request, f"And {error.total - SHOWN} more problems.")
     else:
@@ -184,16 +185,16 @@ def _take(
     return None
 
 
-def _told(problem: Problem) -> str:
-    """Return what is wrong in the words of the page: no switches of the command line."""
+def _format_problem(problem: Problem) -> str:
+    """Return a file's problem as a sentence, without command-line switches."""
     place = [f"Line {problem.line}"] if problem.line is not None else []
     place += [f"column {problem.column}"] if problem.column is not None else []
     where = f"{', '.join(place)}: " if place else ""
     return f"{where}{problem.reason}. {problem.remedy}".strip()
 
 
-def _startable(name: str) -> Kind:
-    """Return a kind that is started by the form of its options; 404 for any other."""
+def _get_startable_kind(name: str) -> Kind:
+    """Return a run type that the form can start; 404 for any other."""
     try:
         kind = kind_named(name)
     except UnknownKindError as error:

@@ -1,4 +1,4 @@
-"""Files of model answers, and of questions for runs on models, as further kinds of upload."""
+"""Upload kinds for model answers and for questions of model studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of the pages about sets, runs and models; the site puts them behind its login."""
+"""URLs of the pages on sets, runs and models; the site requires a login for them."""
 
 from django.urls import path
 
@@ -20,7 +20,7 @@ PAYING = f"{SET}paying/"
 PROMPT = "prompts/<uuid:prompt_id>/"
 
 urlpatterns = [
-    path(SET, question_set.question_set, name="question-set"),
+    path(SET, question_set.show_question_set, name="question-set"),
     path(f"{SET}collecting/admission/", recruiting.admission, name="collecting-admission"),
     path(f"{SET}wave/", waves.start_wave, name="new-wave"),
     path(f"{SET}earlier-wave/", waves.edit_link, name="link-wave"),
@@ -34,16 +34,16 @@ urlpatterns = [
     path(f"{RUN}archive/", removing.archive_run, name="run-archive"),
     path(f"{RUN}restore/", removing.restore_run, name="run-restore"),
     path(f"{RUN}delete/", removing.delete_run, name="run-delete"),
-    path(f"{SET}grade/", starting.start, name="grade"),
+    path(f"{SET}grade/", starting.start_run, name="grade"),
     path(f"{SET}ask/", asking.ask_models, name="ask-models"),
-    path(f"{SET}run/<slug:name>/", starting.start, name="start"),
+    path(f"{SET}run/<slug:name>/", starting.start_run, name="start"),
     path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
-    path(f"{SET}judging/", judging.judging, name="judging"),
-    path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),
-    path(f"{SET}judging/<uuid:task_id>/undo/", judging.undo, name="judge-undo"),
-    path(f"{SET}export/", exporting.export, name="export"),
-    path(f"{SET}export/answers/<slug:what>/", exporting.export_answers, name="export-answers"),
-    path(f"{SET}export/questions/<slug:what>/", exporting.export_items, name="export-items"),
+    path(f"{SET}judging/", judging.show_judging, name="judging"),
+    path(f"{SET}judging/<uuid:task_id>/", judging.show_or_save_judgement, name="judge"),
+    path(f"{SET}judging/<uuid:task_id>/undo/", judging.undo_judgement, name="judge-undo"),
+    path(f"{SET}export/", exporting.show_exports, name="export"),
+    path(f"{SET}export/answers/<slug:what>/", exporting.send_answers, name="export-answers"),
+    path(f"{SET}export/questions/<slug:what>/", exporting.send_items, name="export-items"),
     path(f"{SET}models/<uuid:model_id>/", models.model_answers, name="model-answers"),
     path(f"{SET}collecting/", collecting.collect, name="collecting"),
     path(f"{SET}collecting/live/", collecting.live, name="collecting-live"),
@@ -57,10 +57,10 @@ urlpatterns = [
     path(f"{PAYING}bonuses/", bonuses.show_rule, name="paying-bonuses"),
     path(f"{PAYING}invite/", invitations.show_invitation, name="paying-invite"),
     path(f"{PAYING}take-bonuses/", files.claim_payment_list, name="paying-take"),
-    path("runs/", runs.runs, name="runs"),
-    path(RUN, runs.run, name="run"),
-    path(f"{RUN}status.json", runs.run_status, name="run-status"),
-    path(f"{RUN}standing/", runs.run_standing, name="run-standing"),
+    path("runs/", runs.show_runs, name="runs"),
+    path(RUN, runs.show_run, name="run"),
+    path(f"{RUN}status.json", runs.send_run_status, name="run-status"),
+    path(f"{RUN}standing/", runs.show_run_standing, name="run-standing"),
     path(f"{RUN}cancel/", runs.cancel_run, name="run-cancel"),
     path(f"{RUN}pause/", runs.pause_run, name="run-pause"),
     path(f"{RUN}resume/", runs.resume_run, name="run-resume"),
@@ -70,9 +70,9 @@ urlpatterns = [
     path(f"{WORKER}notes/", workers.add_note, name="worker-note"),
     path(f"{WORKER}notes/<uuid:note_id>/remove/", workers.remove_note, name="worker-note-remove"),
     path(f"{WORKER}erase/", erasing.erase_worker, name="worker-erase"),
-    path(f"{RUN}again/", starting.again, name="run-again"),
+    path(f"{RUN}again/", starting.start_again, name="run-again"),
     path(f"{RUN}label/", runs.label_run, name="run-label"),
-    path(f"{RUN}use/", runs.use_run, name="run-use"),
+    path(f"{RUN}use/", runs.make_run_official, name="run-use"),
     path("models/", models.models, name="models"),
     path("models/new/", models.new_model, name="model-new"),
     path("models/packaged/", models.add_packaged, name="model-packaged"),

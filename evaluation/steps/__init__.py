@@ -1,1 +1,1 @@
-"""From rows to the columns of a grading and from its results to rows; the ORM meets arrays here."""
+"""Steps of runs between the database and the computation: rows in, arrays, rows out."""

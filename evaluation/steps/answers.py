@@ -1,4 +1,4 @@
-"""Answers of people and of models out of the database, as columns to grade."""
+"""Load answers of workers and models from the database, as columns to grade."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.steps.checkpoints import RunInputError
 
 
 def wordings_of(version_id: int) -> dict[int, str]:
-    """Read the texts of the graded questions of a version, by primary key.
+    """Return the texts of a version's graded questions, by primary key.
 
     Where none is given, an id that reads as a wording is one.
     """
@@ -25,7 +25,7 @@ def wordings_of(version_id: int) -> dict[int, str]:
 
 
 def parameters_of(stored: dict[str, Any]) -> AqerParameters:
-    """Return the parameters of a run; what an older run did not store has its default."""
+    """Return a run's grading parameters from its stored ones, with defaults for missing ones."""
     try:
         return AqerParameters.of_dict(stored)
     except KeyError as error:
@@ -33,7 +33,7 @@ def parameters_of(stored: dict[str, Any]) -> AqerParameters:
 
 
 def answers_of(version_id: int) -> Answers:
-    """Read the submitted answers to the graded questions of a version."""
+    """Return the submitted answers to a version's graded questions, as columns."""
     rows = Response.objects.filter(
         question__version=version_id,
         question__role__in=GRADED,
@@ -44,18 +44,19 @@ def answers_of(version_id: int) -> Answers:
 
 
 def model_answers_of(version_id: int) -> ModelAnswers:
-    """Read the models' answers to the graded questions of a version."""
+    """Return the models' answers to a version's graded questions, as columns."""
     rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
     columns = (
         *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
         f"extra__{THINKING_KEPT}",
     )
+    # The order of asking matters: `ModelAnswers.asked_once` takes the latest.
     ordered = rows.order_by("asked_at", "pk")
-    return ModelAnswers.of(map(_as_read, ordered.values_list(*columns)))
+    return ModelAnswers.of(map(_separate_thinking, ordered.values_list(*columns)))
 
 
-def _as_read(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a stored answer as it counts: one from before thinking was separated holds it."""
+def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a stored row with thinking cut out of text and status, unless it is to be kept."""
     key, model, question, text, status, sample, reason, kept = row
     read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
     return key, model, question, read.text, read.status, sample

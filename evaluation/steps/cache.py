@@ -1,4 +1,4 @@
-"""The vectors of a run: kept ones out of the database, the missing ones made part by part."""
+"""Vectors of a run: stored ones from the database, missing ones embedded in parts."""
 
 from __future__ import annotations
 
@@ -29,24 +29,27 @@ T = TypeVar("T")
 def embed_texts(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
-    """Return the vectors of workers' and models' answers, none of which is empty.
+    """Return vectors of workers' and models' non-empty answers, stored ones reused.
 
     Raises `BackendError`, and ends the turn between two parts when its time is up.
     """
-    found = _embedded(parameters, turn, answers, of_models)
+    found = _embed_or_load(parameters, turn, answers, of_models)
     turn.go_on_in(Lane.COMPUTING)
     turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
     return found
 
 
-def _embedded(
+def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
+    """Return the vectors by the cache where the embedder's are stored, else embed all texts."""
     if not is_kept(parameters.embedder):
         turn.go_on_in(Lane.COMPUTING)
         return embed(parameters, answers, of_models, turn.report)
     texts = [*answers, *(of_models or ())]
-    vectors, info, cut = cached_vectors(parameters.embedder, parameters.precision, texts, turn)
+    vectors, info, cut = load_or_embed_vectors(
+        parameters.embedder, parameters.precision, texts, turn
+    )
     n = len(answers)
     found = [truncation_warning(cut, info), language_warning(texts, info)]
     return Embedded(
@@ -58,7 +61,7 @@ def _embedded(
 
 
 def is_kept(spec: str) -> bool:
-    """Return whether an embedder's vectors are kept in the database."""
+    """Return whether an embedder's vectors are stored in the database."""
     return parse_spec(spec).kind in KEPT_KINDS
 
 
@@ -68,35 +71,35 @@ def lane_of_embedder(spec: str) -> Lane:
 
 
 @lru_cache(maxsize=2)
-def loaded(spec: str, precision: str) -> Embedder:
-    """Return an embedder, loaded once for the life of the process."""
+def load_embedder(spec: str, precision: str) -> Embedder:
+    """Return an embedder; the latest two stay loaded in the process."""
     return get_embedder(spec, cast(Literal["float32", "bfloat16", "auto"], precision))
 
 
-def cached_vectors(
+def load_or_embed_vectors(
     spec: str, precision: str, texts: Sequence[str], turn: Turn
 ) -> tuple[NDArray[np.float32], EmbedderInfo, int]:
-    """Return (N, d) vectors of texts, how they are made, and how many texts were cut.
+    """Return (N, d) vectors of texts, the embedder's description, and how many were cut.
 
     What is missing is embedded in parts; each part is committed on its own, and the turn may end
     between two of them. Longest texts come first, so that the time left is not underestimated.
     """
-    embedder = loaded(spec, precision)
+    embedder = load_embedder(spec, precision)
     distinct = list(dict.fromkeys(texts))
     by_hash = {text_hash(text): text for text in distinct}
-    version = _known_version(embedder)
-    present = set() if version is None else _present(version, list(by_hash))
+    version = _find_version(embedder)
+    present = set() if version is None else _find_stored_hashes(version, list(by_hash))
     missing = [text for key, text in by_hash.items() if key not in present]
     missing.sort(key=len, reverse=True)
     done = len(distinct) - len(missing)
     turn.report("embedding", done, len(distinct))
     if missing:
         turn.go_on_in(lane_of_embedder(spec))
-    for part in _parts(missing, PART):
+    for part in _split_into_parts(missing, PART):
         turn.between_parts()
         vectors = np.asarray(embedder.embed(part), dtype="<f4")
         with turn.fenced():
-            version = version or _version_of(embedder, vectors.shape[1])
+            version = version or _get_or_create_version(embedder, vectors.shape[1])
             Embedding.objects.bulk_create(
                 [
                     Embedding(
@@ -113,24 +116,27 @@ def cached_vectors(
             done += len(part)
             turn.report("embedding", done, len(distinct))
     assert version is not None
-    matrix = _matrix(version, by_hash)
+    matrix = _load_matrix(version, by_hash)
     place = {text: at for at, text in enumerate(by_hash.values())}
     rows = np.array([place[text] for text in texts])
     return matrix[rows], embedder.describe(), embedder.n_truncated_
 
 
-def _known_version(embedder: Embedder) -> EmbedderVersion | None:
-    return EmbedderVersion.objects.filter(**_key(embedder)).first()
+def _find_version(embedder: Embedder) -> EmbedderVersion | None:
+    """Return the stored version of an embedder; None before its first vector."""
+    return EmbedderVersion.objects.filter(**_build_version_key(embedder)).first()
 
 
-def _version_of(embedder: Embedder, dimension: int) -> EmbedderVersion:
+def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
+    """Return the stored version of an embedder, created where missing."""
     found, _ = EmbedderVersion.objects.get_or_create(
-        **_key(embedder), defaults={"dimension": dimension}
+        **_build_version_key(embedder), defaults={"dimension": dimension}
     )
     return found
 
 
-def _key(embedder: Embedder) -> dict[str, object]:
+def _build_version_key(embedder: Embedder) -> dict[str, object]:
+    """Return the columns that identify an embedder version."""
     info = embedder.describe()
     return {
         "model": info.model,
@@ -141,19 +147,20 @@ def _key(embedder: Embedder) -> dict[str, object]:
     }
 
 
-def _present(version: EmbedderVersion, hashes: Sequence[bytes]) -> set[bytes]:
+def _find_stored_hashes(version: EmbedderVersion, hashes: Sequence[bytes]) -> set[bytes]:
+    """Return which of the text hashes have a stored vector."""
     found: set[bytes] = set()
-    for part in _parts(hashes, QUERIED):
+    for part in _split_into_parts(hashes, QUERIED):
         rows = Embedding.objects.filter(embedder=version, text_hash__in=part)
         found.update(bytes(key) for key in rows.values_list("text_hash", flat=True))
     return found
 
 
-def _matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
-    """Return the vectors of all hashes, in their order."""
+def _load_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
+    """Return the stored vectors (n, d) of all hashes, in their order."""
     matrix = np.empty((len(by_hash), version.dimension), dtype=np.float32)
     place = {key: at for at, key in enumerate(by_hash)}
-    for part in _parts(list(by_hash), QUERIED):
+    for part in _split_into_parts(list(by_hash), QUERIED):
         rows = Embedding.objects.filter(embedder=version, text_hash__in=part)
         for key, vector in rows.values_list("text_hash", "vector"):
             matrix[place[bytes(key)]] = np.frombuffer(vector, dtype="<f4")
@@ -163,12 +170,13 @@ def _matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.f
 def stored_vectors(
     version: EmbedderVersion, by_hash: dict[bytes, str]
 ) -> NDArray[np.float32] | None:
-    """Return the vectors of all hashes, in their order; None where one is not kept (any more)."""
-    if len(_present(version, list(by_hash))) < len(by_hash):
+    """Return the stored vectors (n, d) of all hashes; None where one is missing."""
+    if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
-    return _matrix(version, by_hash)
+    return _load_matrix(version, by_hash)
 
 
-def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def _split_into_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield slices of `items` of at most `size` elements."""
     for first in range(0, len(items), size):
         yield items[first : first + size]

@@ -1,4 +1,4 @@
-"""One worker's turn at a run: what it may write, how long it may go on, how far it is."""
+"""A turn of a run: claim, deadline, lane, progress and kept data of one background process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 
 
 class Lane(StrEnum):
-    """What the next step of a run needs: a processor, or the reply of a server.
+    """Resource that a run's next step needs: a processor, or the reply of a server.
 
     A background process computes for one run at a time, and waits for servers beside that, for
     several runs at once.
@@ -38,7 +38,7 @@ LANE = "lane"
 
 
 class OtherLaneError(Exception):
-    """The run goes on in another lane; what was committed stays."""
+    """The run must continue in another lane; committed work stays."""
 
     def __init__(self, lane: Lane) -> None:
         super().__init__(lane)
@@ -46,11 +46,11 @@ class OtherLaneError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The turn is over; what was committed stays, and the next turn goes on from there."""
+    """The turn's time is up; committed work stays, and the next turn continues."""
 
 
 class RunInputError(Exception):
-    """The run cannot be computed from what it was given; `message` tells the requester why.
+    """A run that cannot be computed from its input; `message` says why.
 
     `str()` is what the run stores: the message as text, or a sentence where there is no code.
     """
@@ -61,7 +61,7 @@ class RunInputError(Exception):
 
     @classmethod
     def of_sentence(cls, sentence: str) -> RunInputError:
-        """Return an error with a sentence of another module, such as that of a back-end."""
+        """Return an error with a finished sentence, such as that of a back-end."""
         return cls(SENTENCE, sentence=sentence)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class RunInputError(Exception):
 
 @dataclass(frozen=True)
 class Ending:
-    """What a run stores of itself with its results.
+    """What a run stores at its end, beside its results.
 
     `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
     """
@@ -86,7 +86,7 @@ class Ending:
 
 @dataclass
 class Turn:
-    """A claimed run, for some minutes.
+    """One background process's claim on a run, for some minutes.
 
     Attributes
     ----------
@@ -107,17 +107,17 @@ class Turn:
     _reported: float = field(default=float("-inf"), init=False)
 
     def between_parts(self) -> None:
-        """Stop here if the claim is lost or the time is up; call it where a checkpoint stands."""
+        """Raise if the claim is lost or the time is up; call it at a checkpoint."""
         self.check()
         if self.is_over():
             raise OutOfTimeError(self.run_id)
 
     def is_over(self) -> bool:
-        """Return whether the time is up."""
+        """Return whether the deadline has passed."""
         return self.clock() >= self.deadline
 
     def go_on_in(self, lane: Lane) -> None:
-        """Go on if the turn may do what that lane is for; else raise `OtherLaneError`.
+        """Raise `OtherLaneError` unless the turn may do the work of this lane.
 
         Call it where a checkpoint stands: the next turn begins from there, in that lane.
         """
@@ -125,7 +125,7 @@ class Turn:
             raise OtherLaneError(lane)
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Tell how far the run is; also stops if the claim is lost. Written at most once a second.
+        """Store the run's progress, at most once a second; raise if the claim is lost.
 
         Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
         matters, because only progress is written.
@@ -136,6 +136,7 @@ class Turn:
         if not new_stage and done < total and now - self._reported < SECONDS_BETWEEN_REPORTS:
             return
         self._stage, self._reported = stage, now
+        # Filtered by state: a run that was cancelled or paused meanwhile must not show progress.
         Run.objects.filter(pk=self.run_id, state=Run.State.RUNNING).update(
             # A stage that an earlier turn began keeps its start, or its rate would look too high.
             stage_started_at=Case(
@@ -149,16 +150,16 @@ class Turn:
         )
 
     def keep(self, name: str, data: Any) -> None:
-        """Put JSON aside by its name, for the next turn or for the pages; call it in `fenced`."""
+        """Store JSON under a name, for later turns or pages; call it in `fenced`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def kept(self, name: str) -> Any:
-        """Return what was put aside by that name; None if nothing was."""
+        """Return the JSON stored under a name; None without any."""
         found = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
         return found.first()
 
     def end(self, ending: Ending) -> None:
-        """Store that the run is done; call it inside `fenced`, with what it wrote.
+        """Store the run as done with its summary; call it inside `fenced`.
 
         The first of its kind that is done counts for its set.
         """

@@ -1,4 +1,4 @@
-"""What a run of a study found, kept with it as tables and read back as the rows that files have.
+"""Result tables of a study's run, stored in parts and read back as typed rows.
 
     keep_table(turn, METRICS, found.metrics)      in `turn.fenced()`
     for row in read_table(run, METRICS): ...      on pages, in tables, over REST
@@ -26,70 +26,70 @@ ROWS = 1000
 # A part's number has as many digits, so that names are in the order of writing.
 DIGITS = 6
 
-Row = TypeVar("Row")
+RowT = TypeVar("RowT")
 
 
-def keep_table(turn: Turn, table: ResultTable[Row], rows: Iterable[Row]) -> int:
-    """Store the rows of a declared table with the run; see `keep_rows`."""
+def keep_table(turn: Turn, table: ResultTable[RowT], rows: Iterable[RowT]) -> int:
+    """Store the rows of a declared table with the run; return how many."""
     return keep_rows(turn, table.name, table.row, rows)
 
 
-def read_table(run: Run, table: ResultTable[Row]) -> Iterator[Row]:
-    """Yield the stored rows of a declared table; see `kept_rows`."""
+def read_table(run: Run, table: ResultTable[RowT]) -> Iterator[RowT]:
+    """Yield the stored rows of a declared table."""
     return kept_rows(run, table.name, table.row)
 
 
 def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[Any]]:
-    """Return the stored rows of several declared tables, by their names, by one query."""
-    return kept_tables(run, {table.name: table.row for table in tables})
+    """Return the stored rows of several declared tables by name, in one query."""
+    return read_rows_of_tables(run, {table.name: table.row for table in tables})
 
 
-def keep_rows(turn: Turn, table: str, of: type[Row], rows: Iterable[Row]) -> int:
-    """Put a table aside for good, in the place of what it was; call it in `fenced`.
+def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
+    """Store a table's rows, replacing earlier ones; call it in `fenced`. Return how many.
 
     `table` has at most 30 characters. Returns how many rows there are.
     """
-    RunData.objects.filter(run_id=turn.run_id, name__startswith=_prefix(table)).delete()
-    adapter, left, n = _adapter(of), iter(rows), 0
+    RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()
+    adapter, left, n = _build_adapter(row_type), iter(rows), 0
     # An empty table has one empty part: it is known to be empty.
     for place in range(10**DIGITS):
         part = list(islice(left, ROWS))
         if place and not part:
             break
         data = adapter.dump_python(part, mode="json")
-        RunData.objects.create(run_id=turn.run_id, name=_name(table, place), data=data)
+        RunData.objects.create(run_id=turn.run_id, name=_build_part_name(table, place), data=data)
         n += len(part)
     return n
 
 
-def kept_rows(run: Run, table: str, of: type[Row]) -> Iterator[Row]:
-    """Yield the rows of a table in the order of writing; none where it was never kept."""
-    adapter = _adapter(of)
-    parts = RunData.objects.filter(run=run, name__startswith=_prefix(table)).order_by("name")
+def kept_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
+    """Yield a table's stored rows in the order of writing; none where it was never stored."""
+    adapter = _build_adapter(row_type)
+    parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
 
 
-def kept_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, list[Any]]:
-    """Return the rows of several tables, given with their row types, by one query."""
+def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, list[Any]]:
+    """Return the stored rows of several tables by name, in one query."""
     named = Q()
     for table in tables:
-        named |= Q(name__startswith=_prefix(table))
+        named |= Q(name__startswith=_build_prefix(table))
     rows: dict[str, list[Any]] = {table: [] for table in tables}
     parts = RunData.objects.filter(named, run=run).order_by("name")
     for name, data in parts.values_list("name", "data").iterator(chunk_size=1):
         table = name.removeprefix(PREFIX).rpartition(":")[0]
-        rows[table] += _adapter(tables[table]).validate_python(data)
+        rows[table] += _build_adapter(tables[table]).validate_python(data)
     return rows
 
 
-def _prefix(table: str) -> str:
+def _build_prefix(table: str) -> str:
     return f"{PREFIX}{table}:"
 
 
-def _name(table: str, place: int) -> str:
-    return f"{_prefix(table)}{place:0{DIGITS}}"
+def _build_part_name(table: str, place: int) -> str:
+    return f"{_build_prefix(table)}{place:0{DIGITS}}"
 
 
-def _adapter(of: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(list[of])
+def _build_adapter(row_type: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(list[row_type])

@@ -1,4 +1,4 @@
-"""The graded answers of a question set: taken from a file, and read back."""
+"""Graded answers of a question set, stored from an uploaded file."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ LISTED = 20
 
 
 def take_graded(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
-    """Keep a file for a set, in place of an earlier one; say what was read. Raises `InputError`.
+    """Store a file of graded answers for a set, replacing an earlier one; return what was read.
 
     Workers become numbers, in the order in which they come.
     """
     marked = read_marked(source)
-    numbers = {name: str(n) for n, name in enumerate(_workers(marked), 1)}
+    numbers = {name: str(n) for n, name in enumerate(_list_workers(marked), 1)}
     marked.answers = [
         replace(one, worker=numbers[one.worker]) if one.worker else one for one in marked.answers
     ]
@@ -46,27 +46,27 @@ def take_graded(question_set: QuestionSet, source: Source, uploaded_by: int) -> 
 
 
 def marked_of(question_set_id: int) -> MarkedFile | None:
-    """Return the graded answers of a set; None where it has none."""
+    """Return a set's graded answers; None without a file."""
     kept = GradedAnswers.objects.filter(question_set_id=question_set_id)
     stored: Any = kept.values_list("marked", flat=True).first()
     return None if stored is None else _MARKED.validate_python(stored)
 
 
 def described(marked: MarkedFile) -> str:
-    """Return what a file holds, in a few words."""
-    n_workers = len(_workers(marked))
+    """Return a phrase with the numbers of answers, workers, questions and labels of a file."""
+    n_workers = len(_list_workers(marked))
     whose = counted(n_workers, "worker") if n_workers else "nobody knows whom"
     questions = len({one.question for one in marked.answers})
     return (
         f"{counted(len(marked.answers), 'graded answer')} of {whose} to "
-        f"{counted(questions, 'question')}{''.join(_labels(marked))}"
+        f"{counted(questions, 'question')}{''.join(_describe_labels(marked))}"
     )
 
 
 def problems_at_start(
     version: QuestionSetVersion, _user: Any, options: GradedOptions
 ) -> list[Problem]:
-    """Return why such a run is not started: no file, or a label without a value."""
+    """Return the problems that prevent such a run: no file, or a label without a value."""
     marked = marked_of(version.question_set_id)
     if marked is None:
         return [problem("no_graded_answers")]
@@ -78,11 +78,12 @@ def problems_at_start(
     return []
 
 
-def _workers(marked: MarkedFile) -> dict[str, None]:
+def _list_workers(marked: MarkedFile) -> dict[str, None]:
     return dict.fromkeys(one.worker for one in marked.answers if one.worker)
 
 
-def _labels(marked: MarkedFile) -> Iterator[str]:
+def _describe_labels(marked: MarkedFile) -> Iterator[str]:
+    """Yield a phrase with the labels and their counts; nothing without labels."""
     if labels := marked.labels:
         told = ", ".join(f"{label[:40]} ({n:,})" for label, n in list(labels.items())[:LISTED])
         yield f", with the labels {told}"

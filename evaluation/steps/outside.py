@@ -1,4 +1,4 @@
-"""What remedies need of the database: whom to leave out, what experts graded, which answers to ask.
+"""Data that remedies need from the database: excluded workers, experts' grades.
 
 `judgements_of` is for the pages of experts as well.
 """
@@ -27,8 +27,8 @@ NAMED = 20
 
 
 @dataclass
-class _Named:
-    """What ids stand for: keys of workers, and ids that stand for nobody or for several."""
+class _ResolvedIds:
+    """Workers that ids name: keys, unknown ids, and ids of several workers."""
 
     keys: list[int] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class _Named:
 def keys_of_workers(
     version: QuestionSetVersion, ids: Sequence[str], voting: Sequence[int]
 ) -> list[int]:
-    """Return the primary keys of workers to exclude or collapse, by their own or public ids.
+    """Return primary keys of the workers that own or public ids name, of graded ones only.
 
     `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
     is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue`
@@ -46,7 +46,7 @@ def keys_of_workers(
     """
     if not ids:
         return []
-    found = _named(version, ids)
+    found = _resolve_ids(version, ids)
     if wrong := [*found.unknown, *found.several]:
         ids = ", ".join(wrong[:NAMED])
         raise RunInputError("run.unknown_workers", ids=ids, more=max(0, len(wrong) - NAMED))
@@ -55,29 +55,29 @@ def keys_of_workers(
 
 
 def named_workers(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
-    """Return the primary keys of the workers of a version whom ids name; wrong ids are skipped."""
-    return _named(version, ids).keys
+    """Return primary keys of a version's workers that ids name; wrong ids are skipped."""
+    return _resolve_ids(version, ids).keys
 
 
 def problems_of_workers(
     version: QuestionSetVersion, user: AnyUser, parameters: Any, *, needed: bool = True
 ) -> list[Problem]:
-    """Return what is wrong with the workers that options name, before a run is started.
+    """Return the problems of the worker ids in options: unknown, ambiguous, nobody left.
 
     `needed` says that somebody must be left whose answers are read.
     """
     wrong = []
-    for option, what in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
+    for option, code in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
         ids = getattr(parameters, option, ())
-        found = _named(version, ids) if ids else _Named()
+        found = _resolve_ids(version, ids) if ids else _ResolvedIds()
         if found.unknown:
             known = sorted(answering(version).values_list("external_id", flat=True))
             names = [perhaps(one, known) for one in found.unknown[:NAMED]]
-            reason = _listed(names, len(found.unknown))
-            wrong.append(problem(f"unknown_{what}", option, reason=reason))
+            reason = _join_names(names, len(found.unknown))
+            wrong.append(problem(f"unknown_{code}", option, reason=reason))
         elif found.several:
-            reason = _listed(found.several[:NAMED], len(found.several))
-            wrong.append(problem(f"several_{what}", option, reason=reason))
+            reason = _join_names(found.several[:NAMED], len(found.several))
+            wrong.append(problem(f"several_{code}", option, reason=reason))
         elif ids and needed and option == "exclude_workers":
             voting = answering(version, rejected=parameters.include_rejected)
             if not voting.exclude(pk__in=found.keys).exists():
@@ -86,28 +86,31 @@ def problems_of_workers(
 
 
 def without_workers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
-    """Return the answers of everybody but the workers of these ids; raises `RunInputError`."""
+    """Return the answers without those of the workers with these ids."""
     out = set(keys_of_workers(version, ids, answers.workers))
     return answers.kept(worker not in out for worker in answers.workers)
 
 
 def answering(version: QuestionSetVersion, *, rejected: bool = True) -> QuerySet[Worker]:
-    """Return the workers who submitted an answer to a version; `rejected` ones count as well."""
+    """Return the workers with a submitted answer to a version, rejected ones optionally."""
     answers = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     if not rejected:
         answers = answers.filter(rejected=False)
     return Worker.objects.filter(pk__in=answers.values("submission__worker"))
 
 
-def _named(version: QuestionSetVersion, ids: Sequence[str]) -> _Named:
+def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedIds:
+    """Return keys, unknown and ambiguous ids among a version's workers."""
     by_id: dict[str, list[int]] = {}
     public: dict[str, int] = {}
     for key, public_id, name in answering(version).values_list("pk", "public_id", "external_id"):
         public[str(public_id)] = key
         by_id.setdefault(name, []).append(key)
-    found = _Named()
+    found = _ResolvedIds()
     for text in ids:
+        # The ids are cleaned like those of imported files, or "007 " would not be found.
         keys = by_id.get(clean_id(text), [])
+        # The platform's own id names one worker, even where own ids are equal in several panels.
         if (of_platform := public.get(text.strip().lower())) is not None:
             keys = [of_platform]
         if len(keys) == 1:
@@ -117,13 +120,14 @@ def _named(version: QuestionSetVersion, ids: Sequence[str]) -> _Named:
     return found
 
 
-def _listed(names: Sequence[str], total: int) -> str:
+def _join_names(names: Sequence[str], total: int) -> str:
+    """Return names joined by commas, with how many of `total` are not listed."""
     more = f" and {total - len(names)} more" if total > len(names) else ""
     return ", ".join(names) + more
 
 
 def judgements_of(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[HumanJudgement]:
-    """Return the experts' judgements of answers to a question set, or to one version of it."""
+    """Return the experts' judgements of answers to a question set, or to one version."""
     path = "response__submission__version"
     if isinstance(question_set, QuestionSet):
         path += "__question_set"
@@ -131,7 +135,7 @@ def judgements_of(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[Hu
 
 
 def mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
-    """Return the grade that counts of each judged answer, by the answer's primary key.
+    """Return the valid expert grade of each judged answer, by the answer's primary key.
 
     The adjudicator's where experts disagreed and it was settled, else the mean.
     """
@@ -140,5 +144,5 @@ def mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
 
 
 def as_run_input_error(error: RemedyError) -> RunInputError:
-    """Return the error of a run for that of a remedy; each door says it."""
+    """Return the run's error for a remedy's error, with the same code."""
     return RunInputError(f"run.{error.code}", **error.values)

@@ -1,4 +1,4 @@
-"""A vote with more than one exemplary answer to some questions: one for each camp of answers.
+"""Vote with several exemplary answers to a question, one for each camp of answers.
 
 An answer is compared with the exemplary answer of every camp of its question; the nearest counts.
 An exemplary answer of a camp is made of the answers in it, by their workers' voting weights.
@@ -20,7 +20,7 @@ from evaluation.methods.grams import Vectors
 
 @dataclass(frozen=True)
 class CampedVote:
-    """The answers to all questions, those to some questions in camps.
+    """The answered cells, with one exemplary answer for each camp of the questions that have camps.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CampedVote:
     def of(
         cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
     ) -> CampedVote:
-        """Split the questions whose cells have different labels in `camps` (N,), in cell order."""
+        """Build the vote from camp labels (N,) of the cells; one label, one exemplary answer."""
         cells = whole.cells
         low = np.minimum.reduceat(camps, cells.starts)
         several = cells.spread(np.maximum.reduceat(camps, cells.starts) > low)
@@ -59,7 +59,7 @@ class CampedVote:
         local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
         place = at[local.row]
         split = make(local.of_rows(cells.row[at]))
-        cell, other = _others(cells.question[at], camp, question)
+        cell, other = _pair_answers_with_other_camps(cells.question[at], camp, question)
         across = targets_of(split, vectors, vectors[cells.row[at[cell]]], other)
         return cls(whole, split, place, question, across, at[cell])
 
@@ -69,23 +69,25 @@ class CampedVote:
         return self.whole.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities to the nearest camp; see `MeanVote.similarity`.
+        """Return (N, D) similarities of each answer to its nearest camp's exemplary answer.
 
         With `leave_one_out` an answer is left out of its own camp.
         """
         out = self.whole.similarity(weights, leave_one_out=leave_one_out)
         if self.split is not None and self.across is not None:
             out[self.place] = self.split.similarity(weights, leave_one_out=leave_one_out)
+            # fmax: with leave-one-out, the only answer of a camp has NaN there and takes the
+            # nearest other camp.
             np.fmax.at(out, self.across_place, self.across.similarity(weights))
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers; of camps that of the heaviest, by voting weight."""
+        """Return (Q, d) exemplary answers; where a question has camps, that of the heaviest one."""
         found = self.whole.exemplars(vectors, weights)
         if self.split is None:
             return found
         of_camps = self.split.exemplars(vectors, weights)
-        chosen = self.heaviest(weights)
+        chosen = self.find_heaviest_camps(weights)
         if not sparse.issparse(found):
             found[self.question[chosen]] = of_camps[chosen]
             return found
@@ -93,8 +95,8 @@ class CampedVote:
         row[self.question[chosen]] = self.cells.n_questions + chosen
         return sparse.csr_array(sparse.vstack([found, of_camps], format="csr")[row])
 
-    def heaviest(self, weights: Floats) -> Integers:
-        """Return the camp with the most voting weight, for each question that has camps."""
+    def find_heaviest_camps(self, weights: Floats) -> Integers:
+        """Return the code of the heaviest camp, by voting weight, of each question with camps."""
         assert self.split is not None
         cells = self.split.cells
         total = np.bincount(cells.question, weights=weights[cells.worker])
@@ -102,28 +104,28 @@ class CampedVote:
         first = np.unique(self.question[order], return_index=True)[1]
         return np.asarray(order[first])
 
-    def stands(self, weights: Floats) -> Booleans:
-        """(N,) whether a cell may stand for its question: all but those of its lighter camps."""
+    def find_representative_cells(self, weights: Floats) -> Booleans:
+        """Return (N,) false for the cells of all camps but the heaviest of their question."""
         out = np.ones(len(self.cells), dtype=bool)
         if self.split is not None:
-            out[self.place] = np.isin(self.split.cells.question, self.heaviest(weights))
+            out[self.place] = np.isin(self.split.cells.question, self.find_heaviest_camps(weights))
         return out
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions of all answers to a question, the camps together."""
+        """Return (Q,) dispersions of all answers to a question, its camps pooled."""
         return self.whole.dispersion(weights)
 
 
 @dataclass(frozen=True)
 class CampedTargets:
-    """Answers that do not vote against the nearest camp of their question."""
+    """Answers of models against the nearest camp's exemplary answer of their question."""
 
     whole: Targets
     split: Targets
     row: Integers
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the nearest camp for voting weights (M, D)."""
         out = self.whole.similarity(weights)
         out[self.row] = -np.inf
         np.maximum.at(out, self.row, self.split.similarity(weights))
@@ -135,22 +137,26 @@ def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) 
     whole = targets_of(vote.whole, vectors, targets, question)
     if vote.split is None:
         return whole
-    row, camp = _pairs(question, vote.question)
+    row, camp = _pair_answers_with_camps(question, vote.question)
     return CampedTargets(whole, targets_of(vote.split, vectors, targets[row], camp), row)
 
 
-def _pairs(asked: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
-    """Return all pairs of an answer and a camp of its question, by (R,) and (V,) question codes."""
-    order = np.argsort(of_camp, kind="stable")
-    first = np.searchsorted(of_camp[order], asked, side="left")
-    count = np.searchsorted(of_camp[order], asked, side="right") - first
-    row = np.repeat(np.arange(len(asked)), count)
+def _pair_answers_with_camps(
+    question_of_answer: Integers, question_of_camp: Integers
+) -> tuple[Integers, Integers]:
+    """Return (answer, camp) index pairs of equal question; input are question codes (R,), (V,)."""
+    order = np.argsort(question_of_camp, kind="stable")
+    first = np.searchsorted(question_of_camp[order], question_of_answer, side="left")
+    count = np.searchsorted(question_of_camp[order], question_of_answer, side="right") - first
+    row = np.repeat(np.arange(len(question_of_answer)), count)
     within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     return row, order[np.repeat(first, count) + within]
 
 
-def _others(asked: Integers, own: Integers, of_camp: Integers) -> tuple[Integers, Integers]:
-    """Return the pairs of an answer and a camp of its question that is not its own."""
-    row, camp = _pairs(asked, of_camp)
-    other = camp != own[row]
+def _pair_answers_with_other_camps(
+    question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
+) -> tuple[Integers, Integers]:
+    """Return (answer, camp) index pairs of equal question, without each answer's own camp."""
+    row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
+    other = camp != own_camp[row]
     return row[other], camp[other]

@@ -1,4 +1,4 @@
-"""How well a question tells good workers from poor ones: its item-rest correlation.
+"""Question weights by discrimination: the item-rest correlation of each question.
 
 q_j = max(0, correlation over its answerers of their score on it with their mean score on other
 questions). Questions with fewer than 5 such answerers get the median of the others.
@@ -15,7 +15,7 @@ FEWEST_ANSWERERS = 5
 
 
 def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
-    """Return (Q, D) question weights q in cell order, not negative.
+    """Return (Q, D) question weights: item-rest correlations cut at 0, in cell order.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
     part = (times > 0) & (others > 0)
     rest = np.divide(total - times * s, others, out=np.zeros_like(s), where=part)
     n = cells.sum_by_question(part.astype(float))
-    x = _centred(s, part, n, cells)
-    y = _centred(rest, part, n, cells)
+    x = _center_by_question(s, part, n, cells)
+    y = _center_by_question(rest, part, n, cells)
     xy, xx, yy = (cells.sum_by_question(product) for product in (x * y, x * x, y * y))
     # A spread below rounding of the values themselves is no spread.
     floor_x = 1e-24 * cells.sum_by_question(np.where(part, s, 0.0) ** 2)
@@ -45,16 +45,18 @@ def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
     varied = (xx > floor_x) & (yy > floor_y)
     norm = np.sqrt(xx * yy)
     q = np.maximum(np.divide(xy, norm, out=np.zeros_like(xy), where=varied & (norm > 0)), 0.0)
-    return _with_median(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
+    return _fill_with_median(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
 
 
-def _centred(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
+def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
+    """Return values (N, D) less their question's mean over the cells in `part`; 0 elsewhere."""
     inside = np.where(part, values, 0.0)
     mean = ratio(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 
-def _with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+    """Return q (Q, D) with the column's median where answerers are too few; ones if all are 0."""
     out = np.ones_like(q)
     for d in range(q.shape[1]):
         known = enough[:, d] & present[:, d]

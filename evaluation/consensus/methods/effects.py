@@ -22,8 +22,8 @@ from evaluation.methods.undefined import ratio
 DENSE = 400
 
 
-def components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
-    """Return how many connected components the used cells have, and which each node is in.
+def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
+    """Return the number of connected components of the used cells and each node's component.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, In
 
 @dataclass
 class TwoWayEffects:
-    """Least squares of one set of weighted cells; `question_effects` may be called repeatedly.
+    """Least-squares fit of s = mu + a_worker + b_question for one column of cell weights.
 
     Parameters
     ----------
@@ -60,9 +60,10 @@ class TwoWayEffects:
     cell_weight: Floats
 
     def __post_init__(self) -> None:
+        """Eliminate the larger side and prepare the Laplacian of the smaller one."""
         cells, omega = self.cells, self.cell_weight
         used = omega > 0
-        _, _, of_question = components(cells, used)
+        _, _, of_question = find_components(cells, used)
         self._used = used
         self._component = of_question
         # The unknowns are the smaller side; the other side follows from them.
@@ -78,14 +79,15 @@ class TwoWayEffects:
         right_degree = np.asarray(self._incidence.sum(axis=0))
         self._inverse_right = ratio(1.0, right_degree, 0.0)
         self._inverse: Floats | None = None
+        # The Laplacian is singular by one dimension a component: the pseudo-inverse fixes it.
         if n_left <= DENSE:
             scaled = self._incidence.multiply(self._inverse_right[None, :])
             laplacian = np.diag(self._left_degree) - (scaled @ self._incidence.T).toarray()
             self._inverse = np.linalg.pinv(laplacian, hermitian=True)
         self._start = np.zeros(n_left)
 
-    def question_effects(self, scores: Floats) -> Floats:
-        """Return b (Q,), questions in code order, from cell scores (N,); 0 where not used."""
+    def estimate_question_effects(self, scores: Floats) -> Floats:
+        """Return question effects b (Q,) in code order from cell scores (N,); 0 where unused."""
         s, omega = scores[self._used], self.cell_weight[self._used]
         right_mean = self._inverse_right * np.bincount(
             self._right, weights=omega * s, minlength=len(self._inverse_right)
@@ -97,9 +99,10 @@ class TwoWayEffects:
         left = self._solve(target)
         right = right_mean - self._inverse_right * (left @ self._incidence)
         effects = right if self._workers_left else left
-        return self._sum_to_zero(np.asarray(effects))
+        return self._center_by_component(np.asarray(effects))
 
     def _solve(self, target: Floats) -> Floats:
+        """Return the effects of the smaller side (workers or questions) for target sums."""
         if self._inverse is not None:
             return np.asarray(self._inverse @ target)
         n = len(target)
@@ -121,10 +124,12 @@ class TwoWayEffects:
             maxiter=10_000,
             M=LinearOperator((n, n), matvec=lambda x: x.ravel() / degree, dtype=np.float64),
         )
+        # Scores change little from one iteration to the next, so the last solution is a good start.
         self._start = solution
         return np.asarray(solution)
 
-    def _sum_to_zero(self, effects: Floats) -> Floats:
+    def _center_by_component(self, effects: Floats) -> Floats:
+        """Return effects less their mean within each connected component."""
         inside = self._component >= 0
         part = self._component[inside]
         # A question drawn c times counts c times in the sum of its component.

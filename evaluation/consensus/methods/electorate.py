@@ -1,4 +1,4 @@
-"""Who votes, how much at most, and whose raw scores stretch the grades from 0 to 1.
+"""Electorate: who votes, the cap of a voting weight, and whose scores set the scale of grades.
 
 Everybody alike in the published method. The remedies of `evaluation.grading.remedies.methods`
 change it.
@@ -17,7 +17,7 @@ ROUNDING = 1e-12
 
 
 class RemedyError(ValueError):
-    """A remedy has no meaning for this crowd.
+    """A remedy that cannot be applied to this crowd.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class RemedyError(ValueError):
 
 @dataclass(frozen=True)
 class Electorate:
-    """What differs from everybody voting alike; arrays over the M workers, None for no difference.
+    """Deviations from equal voting rights; arrays over the M workers, None for no deviation.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class Electorate:
     cap: float | None = None
 
     def with_cap(self, cap: float, n_workers: int) -> Electorate:
-        """Return the same with a cap. Raises RemedyError where the weights could not sum to 1."""
+        """Return a copy with a cap. Raises RemedyError where capped weights could not sum to 1."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
             lowest = float(np.ceil(1e4 / voters) / 1e4)
             raise RemedyError("cap_too_low", cap=cap, voters=voters, lowest=lowest)
         return replace(self, cap=cap)
 
-    def present(self, copies: Floats | None) -> Booleans | None:
-        """(M, D) who takes part in the minimum and the maximum; None for everybody."""
+    def find_scaling_workers(self, copies: Floats | None) -> Booleans | None:
+        """Return (M, D) whose raw scores enter the min-max scale; None for all workers."""
         present = None if copies is None else copies > 0
         if self.on_scale is None:
             return present
@@ -67,7 +67,7 @@ class Electorate:
         return scale if present is None else present & scale
 
     def weights(self, grades: Floats, copies: Floats | None) -> Floats:
-        """Return (M, D) voting weights, of which those of all copies sum to 1.
+        """Return (M, D) voting weights from grades (M, D); they sum to 1 over all copies.
 
         Parameters
         ----------
@@ -89,16 +89,16 @@ class Electorate:
         if self.cap is None:
             return weights
         able = known if self.factor is None else known & (self.factor > 0)[:, None]
-        return capped(weights, self.cap, able, copies)
+        return cap_weights(weights, self.cap, able, copies)
 
 
 EVERYBODY = Electorate()
 
 
-def capped(
+def cap_weights(
     weights: Floats, cap: float, able: Booleans | None = None, copies: Floats | None = None
 ) -> Floats:
-    """Cut weights (M, D) at `cap` and give what was cut off to the others, in proportion.
+    """Return weights (M, D) cut at `cap`; the excess goes to the other workers in proportion.
 
     Repeated until nobody is above: the result is min(cap, c w) with the c that makes the sum 1.
     Where all positive weights are at the cap, those of weight 0 share the rest alike.

@@ -1,4 +1,4 @@
-"""AQER: grades for workers and exemplary answers, out of the answers alone.
+"""AQER: grades of workers and exemplary answers, estimated without ground truth.
 
 Yahav, Goldstein, Geva, Meir and Shehory, "Quality Control for Crowd Workers and for Language
 Models", Information Systems Research 2025, section 4. What goes beyond the paper is a switch of
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods import initialization
-from evaluation.consensus.methods.effects import components
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, capped
+from evaluation.consensus.methods.effects import find_components
+from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, cap_weights
 from evaluation.consensus.methods.fitted import (
     DISCONNECTED,
     FEWER_THAN_3_WORKERS,
@@ -22,15 +22,20 @@ from evaluation.consensus.methods.fitted import (
     FittedCrowd,
     Learned,
 )
-from evaluation.consensus.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
+from evaluation.consensus.methods.fixed_point import FixedPoint, Rules, Vote, WorkerMeans, iterate
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
 from evaluation.consensus.methods.resampling import DrawnVotes, Draws, KeptDraws, Progress, resample
-from evaluation.consensus.methods.scale import Ceiling, groups_of, ranks_within, supported
+from evaluation.consensus.methods.scale import (
+    Ceiling,
+    find_supported_workers,
+    groups_of,
+    ranks_within,
+)
 from evaluation.consensus.methods.score_intervals import (
     as_grades,
-    closed_form_errors,
+    compute_closed_form_errors,
     score_interval,
 )
 from evaluation.consensus.methods.votes import usable, vote_of
@@ -49,7 +54,7 @@ Block = tuple[Vectors, ArrayLike, ArrayLike]
 
 
 class AQER:
-    """Estimate how good workers are by how near their answers come to the crowd's own answer.
+    """Grade workers by the similarity of their answers to the crowd's weighted mean answer.
 
     Parameters
     ----------
@@ -63,7 +68,7 @@ class AQER:
     difficulty : take out additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
     unit_length : bring every vector to unit length first, so that no long vector outvotes others.
-    weight_cap : no voting weight above it, see `capped`; at least 1/M.
+    weight_cap : no voting weight above it, see `cap_weights`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
     bootstrap_workers : resample workers as well, for "another crowd of the same kind".
     seed : of the random initialisation, the draws and the permutation tests.
@@ -181,7 +186,7 @@ class AQER:
         electorate: Electorate = EVERYBODY,
         camps: ArrayLike | None = None,
     ) -> AQER:
-        """Grade the workers of N answers; returns self.
+        """Estimate grades, voting weights and intervals from N answers; returns self.
 
         Parameters
         ----------
@@ -201,7 +206,7 @@ class AQER:
             A parameter is unknown, lengths differ, a vector is not finite (`NonFiniteError` names
             its row), an answer is repeated, or there is none.
         """
-        self._check()
+        self._check_parameters()
         x = usable(vectors, unit_length=self.unit_length)
         worker, worker_labels = codes_of(workers)
         question, question_labels = codes_of(questions)
@@ -215,26 +220,26 @@ class AQER:
         cells = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
         in_camps = None if camps is None else codes_of(camps)[0]
         vote = vote_of(x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out)
-        self.fitted_ = self._settled(
+        self.fitted_ = self._fit_vote(
             vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
         )
         return self
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
-        """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
+        """Estimate grades from answers in blocks ``(vectors, workers, questions)``; returns self.
 
         All answers to a question must come in the same block. A block is not kept: what stays in
         memory is a few numbers an answer. Exemplary answers and models' scores, which need the
         vectors, are not available afterwards. Mean vote only; see `fit` for the rest.
         """
-        self._check()
+        self._check_parameters()
         if self.aggregation != "mean" or self.init == "entailment":
             raise ValueError("blocks are for the mean vote, from equal or random weights")
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
             x = usable(vectors, unit_length=self.unit_length)
             builder.add(x, np.asarray(workers), np.asarray(questions))
-        self.fitted_ = self._settled(*builder.build(), None, EVERYBODY, None, progress)
+        self.fitted_ = self._fit_vote(*builder.build(), None, EVERYBODY, None, progress)
         return self
 
     def exemplars(self) -> Vectors:
@@ -248,7 +253,7 @@ class AQER:
         questions: ArrayLike,
         kind: ArrayLike | None = None,
     ) -> ModelScores:
-        """Score answers of models against the exemplary answers.
+        """Return similarities of models' answers to the exemplary answers, with means and ranks.
 
         Parameters
         ----------
@@ -266,12 +271,13 @@ class AQER:
         return score_models(crowd, answers, x)
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores from other weights, see `FittedCrowd.restarted`."""
+        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D)."""
         return self.fitted_.crowd.restarted(start, copies)
 
     # The steps of fit, in their order.
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
+        """Raise ValueError for an unknown name, a value out of range or switches that conflict."""
         for name, value, known in (
             ("similarity", self.similarity, SIMILARITIES),
             ("init", self.init, INITIALIZATIONS),
@@ -291,7 +297,7 @@ class AQER:
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
-    def _settled(
+    def _fit_vote(
         self,
         vote: Vote,
         workers: NDArray[np.generic],
@@ -302,14 +308,15 @@ class AQER:
         progress: Progress | None,
         kept: KeptDraws | None = None,
     ) -> FittedCrowd:
+        """Run the iteration and the bootstrap on a vote; return all learned values."""
         cells = vote.cells
         m = cells.n_workers
         ranked = m >= FEWEST_WORKERS
         if ranked and self.weight_cap is not None:
             electorate = electorate.with_cap(self.weight_cap, m)
-        start = initialization.equal(m)
+        start = initialization.make_equal_weights(m)
         if ranked:
-            start = self._start(cells, electorate, initial_scores)
+            start = self._compute_start(cells, electorate, initial_scores)
         rules = Rules(
             leave_one_out=self.leave_one_out,
             difficulty=self.difficulty,
@@ -324,7 +331,7 @@ class AQER:
         rest = iterate(vote, start[:, None], means, watch=history.add if ranked else None)
         raw, nothing = rest.raw[:, 0], np.full(m, np.nan)
         grades, weights = (rest.grades[:, 0], rest.weights[:, 0]) if ranked else (nothing, nothing)
-        reason = self._reason(means) if ranked else FEWER_THAN_3_WORKERS
+        reason = self._find_reason(means) if ranked else FEWER_THAN_3_WORKERS
         drawn, drawn_raw = None, None
         if self.n_draws:
             draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers and ranked)
@@ -335,11 +342,11 @@ class AQER:
             drawn = DrawnVotes(draws, votes)
         low, high, reasons = nothing, nothing, [reason] * m
         if ranked:
-            low, high, reasons = self._raw_intervals(vote, means, rest, drawn_raw)
+            low, high, reasons = self._compute_raw_intervals(vote, means, rest, drawn_raw)
         on_scale = raw
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
-        able, groups = supported(cells), groups_of(cells)
+        able, groups = find_supported_workers(cells), groups_of(cells)
         return FittedCrowd(
             workers=workers,
             questions=questions,
@@ -372,25 +379,29 @@ class AQER:
             drawn=drawn,
         )
 
-    def _start(
+    def _compute_start(
         self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
     ) -> Floats:
+        """Return (M,) first weights: those of the electorate, else by the initialisation."""
         start = electorate.start
         if start is None:
-            start = initialization.first_weights(self.init, cells, initial_scores, self.seed)
+            start = initialization.compute_first_weights(
+                self.init, cells, initial_scores, self.seed
+            )
         if self.weight_cap is not None:
-            start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
+            start = cap_weights(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start
 
-    def _reason(self, means: WorkerMeans) -> str | None:
-        """Return why nobody has a rank: effects of questions in parts that share no worker."""
-        if self.difficulty and components(means.cells, means.times[:, 0] > 0)[0] > 1:
+    def _find_reason(self, means: WorkerMeans) -> str | None:
+        """Return "disconnected" where question effects have no common scale, else None."""
+        if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
 
-    def _raw_intervals(
-        self, vote: Vote, means: WorkerMeans, rest: Rest, drawn_raw: Floats | None
+    def _compute_raw_intervals(
+        self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
+        """Return ends (M,), (M,) of the raw scores' 95% intervals, and why one is NaN."""
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"
@@ -399,7 +410,7 @@ class AQER:
                 raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
             )
         if self.leave_one_out:
-            found = t_interval(raw, closed_form_errors(vote, means, rest), n)
+            found = t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
             return found.low, found.high, list(found.reasons)
         nothing = np.full(cells.n_workers, np.nan)
         return nothing, nothing, ["no_draws"] * cells.n_workers

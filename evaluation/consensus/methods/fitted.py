@@ -1,4 +1,4 @@
-"""What a fit learned. An estimator shows it under its own names, each with an underscore after it.
+"""Learned values of a fit. `AQER` shows each under its name with a trailing underscore.
 
 A fit makes a new one of these, so that nothing of an earlier fit is left behind. What only some
 readers ask for is computed when it is asked for, and kept.
@@ -18,18 +18,22 @@ from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, i
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.resampling import DrawnVotes
-from evaluation.consensus.methods.scale import Ceiling, competition_ranks, human_ceiling
-from evaluation.consensus.methods.votes import mean_vote_of, nearest_rows
+from evaluation.consensus.methods.scale import (
+    Ceiling,
+    compute_competition_ranks,
+    compute_human_ceiling,
+)
+from evaluation.consensus.methods.votes import find_nearest_rows, mean_vote_of
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.intervals import percentile_tail
+from evaluation.methods.inference.intervals import compute_percentile_tail
 from evaluation.methods.statistics.correlation import spearman, tied
 
 
-def rank_intervals(
+def compute_rank_intervals(
     drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Return intervals of ranks, low (M,) and high (M,), as whole numbers from 1.
+    """Return 95% intervals of the workers' ranks, low (M,) and high (M,), whole numbers from 1.
 
     In every draw the ranked workers with a raw score are ranked anew, ties the better rank; the
     interval lies between order statistics of a worker's ranks, low rounded down and high rounded
@@ -47,20 +51,20 @@ def rank_intervals(
     ranks = np.empty((len(members), drawn.shape[1]), dtype=np.int32)
     everybody = np.ones(len(members), dtype=bool)
     for draw in range(drawn.shape[1]):
-        ranks[:, draw] = competition_ranks(drawn[members, draw], everybody)
-    kept = np.count_nonzero(ranks, axis=1)
-    defined = (kept >= 2) & (n[members] >= 2)
+        ranks[:, draw] = compute_competition_ranks(drawn[members, draw], everybody)
+    n_defined = np.count_nonzero(ranks, axis=1)
+    defined = (n_defined >= 2) & (n[members] >= 2)
     ranks = np.sort(ranks[defined], axis=1)  # zeros, of draws without the worker, come first
-    tail = percentile_tail(n[members][defined], level)
-    last = kept[defined] - 1
-    first = ranks.shape[1] - kept[defined]
+    tail = compute_percentile_tail(n[members][defined], level)
+    last = n_defined[defined] - 1
+    first = ranks.shape[1] - n_defined[defined]
     at = np.arange(len(ranks))
     low[members[defined]] = ranks[at, first + np.floor(tail * last).astype(np.int64)]
     high[members[defined]] = ranks[at, first + np.ceil((1 - tail) * last).astype(np.int64)]
     return low, high
 
 
-def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
+def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
     """Return (n_draws,) Spearman correlations of a run's raw scores with those of its draws.
 
     Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
@@ -83,7 +87,7 @@ V = TypeVar("V")
 
 
 class Learned(Generic[V]):
-    """An attribute that `fit` makes: ``grades_`` of an estimator is ``grades`` of its ``fitted_``.
+    """Descriptor of a learned attribute: ``grades_`` of an estimator is ``fitted_.grades``.
 
     Raises AttributeError before the first fit.
     """
@@ -98,7 +102,7 @@ class Learned(Generic[V]):
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted(ABC):
-    """What `AQER` shows of a fit, whoever votes; its attributes are described there.
+    """Learned values of one fit of `AQER`, which documents the attributes.
 
     `drawn_raw` (M, n_draws) are the raw scores in the bootstrap draws; None without.
     """
@@ -127,7 +131,7 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def crowd(self) -> FittedCrowd:
-        """Those who vote."""
+        """The fit of the workers who vote; without remedies the fit itself."""
 
     @abstractmethod
     def exemplars(self) -> Vectors:
@@ -135,27 +139,27 @@ class Fitted(ABC):
 
     @property
     def n_iter(self) -> int:
-        """How many iterations there were."""
+        """Number of iterations."""
         return len(self.trace)
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """(M,) why a worker is kept out of the ranking; None for those who are in it."""
+        """(M,) reason why a worker is not ranked, None for a ranked one."""
         return [None] * len(self.workers)
 
     @property
     def mean_vote(self) -> MeanVote:
-        """The Gram blocks of the answers that vote, under majority vote as well."""
+        """Gram blocks of the voting answers, also under majority vote."""
         return mean_vote_of(self.crowd.vote)
 
     @property
     def ceiling(self) -> Ceiling:
-        """The human ceiling, over those who vote."""
+        """Human ceiling of the workers who vote."""
         return self.crowd.human_ceiling
 
     @cached_property
     def rank_interval(self) -> tuple[Floats, Floats]:
-        """(M,) ends of the ranks' intervals."""
+        """Ends (M,), (M,) of the 95% intervals of ranks within each group; NaN without draws."""
         if self.drawn_raw is None:
             nothing = np.full(len(self.workers), np.nan)
             return nothing, nothing
@@ -163,31 +167,31 @@ class Fitted(ABC):
         for group in np.unique(self.groups):
             members = self.groups == group
             ranked = (self.ranks > 0) & members
-            ends = rank_intervals(self.drawn_raw, ranked, self.n_answers)
+            ends = compute_rank_intervals(self.drawn_raw, ranked, self.n_answers)
             low[members], high[members] = (end[members] for end in ends)
         return low, high
 
     @property
     def rank_low(self) -> Floats:
-        """(M,) lower, that is better, end of each rank's interval."""
+        """(M,) lower, that is better, end of the rank interval."""
         return self.rank_interval[0]
 
     @property
     def rank_high(self) -> Floats:
-        """(M,) upper end of each rank's interval."""
+        """(M,) upper, that is worse, end of the rank interval."""
         return self.rank_interval[1]
 
     @cached_property
     def draw_agreement(self) -> Floats:
-        """(n_draws,) how well the draws agree with the run, -1 to 1; empty without draws."""
+        """(n_draws,) Spearman correlation of each draw's raw scores with the run's."""
         if self.drawn_raw is None:
             return np.empty(0)
-        return draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
+        return compute_draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCrowd(Fitted):
-    """A fit in which every answer votes.
+    """Learned values of a fit in which all given answers vote.
 
     Attributes
     ----------
@@ -210,17 +214,17 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """Everybody votes."""
+        """The fit itself."""
         return self
 
     @property
     def ranked(self) -> bool:
-        """Whether there are workers enough for grades."""
+        """Whether there are at least 3 workers, so that grades and ranks are defined."""
         return self.reason != FEWER_THAN_3_WORKERS
 
     @property
     def kept_vectors(self) -> Vectors:
-        """(N, d) vectors of the answers. Raises ValueError after `AQER.fit_blocks`."""
+        """(N, d) vectors of the answers; ValueError after `AQER.fit_blocks`, which keeps none."""
         if self.vectors is None:
             raise ValueError("fitted block by block: the vectors were not kept")
         return self.vectors
@@ -231,47 +235,48 @@ class FittedCrowd(Fitted):
 
     @cached_property
     def scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers that produced raw."""
-        return self._in_rows(self.previous, leave_one_out=False)
+        """(N,) in-sample similarity to the exemplary answers of the weights that produced raw."""
+        return self._compute_scores_by_row(self.previous, leave_one_out=False)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the final weights."""
-        return self._in_rows(self.votes[:, None], leave_one_out=False)
+        """(N,) in-sample similarity to the exemplary answers of the final weights."""
+        return self._compute_scores_by_row(self.votes[:, None], leave_one_out=False)
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the others, with the final weights."""
-        return self._in_rows(self.votes[:, None], leave_one_out=True)
+        """(N,) leave-one-out similarity, final weights; NaN for a question's only answer."""
+        return self._compute_scores_by_row(self.votes[:, None], leave_one_out=True)
 
     @property
     def left_out(self) -> Floats:
-        """(N,) the same in cell order."""
+        """(N,) `leave_one_out_scores` in cell order."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
-    def _in_rows(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+    def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return (N,) similarities for weights (M, 1) in the order of the input rows."""
         found = self.vote.similarity(weights, leave_one_out=leave_one_out)
         return self.vote.cells.to_rows(found[:, 0])
 
     @cached_property
     def nearest(self) -> Integers:
-        """(Q,) row of the answer nearest to each exemplary answer, the first of several."""
-        return nearest_rows(self.vote, self.final_scores, self.votes)
+        """(Q,) input row of the answer nearest to each exemplary answer, the first if equal."""
+        return find_nearest_rows(self.vote, self.final_scores, self.votes)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """(Q,) 0 where all answers to a question agree."""
+        """(Q,) 1 - length of the mean unit vector: 0 where all answers to a question agree."""
         return self.vote.dispersion(self.votes)
 
     @cached_property
     def human_ceiling(self) -> Ceiling:
-        """Mean leave-one-out score of the best quarter of the workers."""
+        """Mean leave-one-out score of the best quarter of the supported workers."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
-        return human_ceiling(self.left_out, self.vote.cells)
+        return compute_human_ceiling(self.left_out, self.vote.cells)
 
-    def lowest_scores(self) -> Floats:
-        """Return (Q,) the score of no answer: the lowest worker score on each question.
+    def compute_lowest_scores(self) -> Floats:
+        """Return (Q,) lowest worker score on each question: that of an empty reply.
 
         Under cosine it is at most 0.
         """
@@ -280,7 +285,7 @@ class FittedCrowd(Fitted):
         return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores with the same rules, from other weights (M, D).
+        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D).
 
         `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
         with raw NaN.

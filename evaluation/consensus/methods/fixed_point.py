@@ -1,4 +1,4 @@
-"""The iteration of AQER: exemplary answers -> scores -> grades -> voting weights, until it rests.
+"""Iteration of AQER: exemplary answers -> scores -> grades -> voting weights, to convergence.
 
 Written for D weight vectors at once, one for the run itself or one for each bootstrap draw.
 (Yahav et al. 2025, section 4.2, algorithm 1.)
@@ -25,7 +25,7 @@ NO_SPREAD = 1e-12
 
 
 class Vote(Protocol):
-    """How weighted answers become an exemplary answer: `MeanVote` or `MajorityVote`."""
+    """Rule that turns weighted answers into exemplary answers: `MeanVote` or `MajorityVote`."""
 
     @property
     def cells(self) -> Cells:
@@ -37,17 +37,17 @@ class Vote(Protocol):
         ...
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers, questions in code order."""
+        """Return (Q, d) exemplary answers of weights (M,), questions in code order."""
         ...
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions, questions in code order."""
+        """Return (Q,) dispersions, 0 where all answers agree, questions in code order."""
         ...
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What one round does and when rounds end; the names are those of `AQER`."""
+    """Switches of one iteration and the stopping rule; names as in `AQER`."""
 
     leave_one_out: bool
     difficulty: bool
@@ -57,8 +57,8 @@ class Rules:
     max_iterations: int
     electorate: Electorate = EVERYBODY
 
-    def usable(self, cells: Cells) -> NDArray[np.bool_]:
-        """(N,) whether a cell has a score: a question's only answer has none when left out."""
+    def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
+        """Return (N,) false for a question's only answer where it is compared with the others."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -68,7 +68,7 @@ class Rules:
 
 
 class WorkerMeans:
-    """Workers' raw scores from cell scores: plain, adjusted for difficulty, weighted by question.
+    """Workers' raw scores from cell scores: plain, difficulty-adjusted or question-weighted means.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class WorkerMeans:
 
     def __init__(self, cells: Cells, rules: Rules, times: Floats | None = None) -> None:
         self.cells, self.rules = cells, rules
-        usable = rules.usable(cells)
+        usable = rules.find_usable_cells(cells)
         self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
         # The plain mean over all cells needs no weights.
         self._once = times is None and bool(usable.all()) and not rules.discrimination
@@ -88,8 +88,8 @@ class WorkerMeans:
             [TwoWayEffects(cells, column) for column in self.times.T] if rules.difficulty else None
         )
 
-    def only(self, columns: NDArray[np.int64]) -> WorkerMeans:
-        """Return the same for some of the D columns."""
+    def select_columns(self, columns: NDArray[np.int64]) -> WorkerMeans:
+        """Return a copy for some of the D columns, given by their indices."""
         chosen = object.__new__(WorkerMeans)
         chosen.cells, chosen.rules = self.cells, self.rules
         chosen.times = self.times[:, columns]
@@ -97,38 +97,38 @@ class WorkerMeans:
         chosen._effects = self._effects and [self._effects[d] for d in columns]
         return chosen
 
-    def adjusted(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return cell scores less the effect of their question, and the weight of each cell."""
-        s, _, q = self._terms(scores)
+    def compute_adjusted_scores(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return cell scores less question effects (N, D), and the weight (N, D) of each cell."""
+        s, _, q = self._compute_terms(scores)
         return s, self.times if q is None else self.times * self.cells.spread(q)
 
     def of_questions(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return what is taken off the scores of each question, and its weight.
+        """Return each question's effect (Q, D) and its weight (Q, D), in code order.
 
         Both (Q, D) in code order: zeros and ones without the two adjustments.
         """
-        _, effects, q = self._terms(scores)
+        _, effects, q = self._compute_terms(scores)
         shape = (self.cells.n_questions, scores.shape[1])
         return (
             np.zeros(shape) if effects is None else effects,
             np.ones(shape) if q is None else self.cells.to_questions(q),
         )
 
-    def _terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
+    def _compute_terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
         """Return adjusted scores (N, D), effects (Q, D) by code, weights (Q, D) by cell order."""
         s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
-        taken = None
+        effect_table = None
         if self._effects is not None:
-            taken = np.empty((self.cells.n_questions, s.shape[1]))
+            effect_table = np.empty((self.cells.n_questions, s.shape[1]))
             for d, effects in enumerate(self._effects):
-                taken[:, d] = effects.question_effects(s[:, d])
-                s[:, d] -= taken[self.cells.question, d]
+                effect_table[:, d] = effects.estimate_question_effects(s[:, d])
+                s[:, d] -= effect_table[self.cells.question, d]
         q = item_rest_weights(s, self.times, self.cells) if self.rules.discrimination else None
-        return s, taken, q
+        return s, effect_table, q
 
     def raw(self, scores: Floats) -> Floats:
-        """Return (M, D) raw scores; NaN for a worker without a cell that counts."""
-        s, weight = self.adjusted(scores)
+        """Return (M, D) raw scores, weighted means over cells; NaN for a worker without one."""
+        s, weight = self.compute_adjusted_scores(scores)
         if self._once:
             return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
         total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
@@ -136,8 +136,8 @@ class WorkerMeans:
 
 
 @dataclass(frozen=True)
-class Rest:
-    """Where D iterations came to rest.
+class FixedPoint:
+    """Result of the iteration for D columns of weights.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Rest:
 
 
 def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
-    """Min-max scale raw scores (M, D) by column; all 1 where they have no spread.
+    """Return grades (M, D): raw scores min-max scaled by column, all 1 where they have no spread.
 
     `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
     score); grades of others are clipped to 0..1.
@@ -181,8 +181,8 @@ def iterate(
     means: WorkerMeans,
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
-) -> Rest:
-    """Iterate from the weights `start` (M, D) until every column rests or its rounds are used up.
+) -> FixedPoint:
+    """Iterate from weights `start` (M, D) until each column meets the stopping rule or the limit.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def iterate(
     electorate = rules.electorate
     m, columns = start.shape
     nothing = np.full((m, columns), np.nan)
-    rest = Rest(
+    rest = FixedPoint(
         nothing,
         nothing.copy(),
         np.empty((m, columns)),
@@ -209,7 +209,7 @@ def iterate(
     for rounds_left in reversed(range(rules.max_iterations)):
         votes = weights if copies is None else weights * copies
         raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
-        grades = grades_of(raw, electorate.present(copies))
+        grades = grades_of(raw, electorate.find_scaling_workers(copies))
         previous, weights = weights, electorate.weights(grades, copies)
         if watch is not None:
             watch(weights, grades)
@@ -232,6 +232,6 @@ def iterate(
         if ends.all():
             break
         going = np.flatnonzero(~ends)
-        means, active, weights = means.only(going), active[going], weights[:, going]
+        means, active, weights = means.select_columns(going), active[going], weights[:, going]
         copies = None if copies is None else copies[:, going]
     return rest

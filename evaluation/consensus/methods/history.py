@@ -1,4 +1,4 @@
-"""The voting weights and grades as they settled, to show what the iterations did."""
+"""Voting weights and grades after each iteration, for the chart of convergence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Small = NDArray[np.float32]
 
 
 class History:
-    """Weights and grades of M workers, iteration by iteration, in float32.
+    """Weights and grades of M workers after each recorded iteration, in float32.
 
     Parameters
     ----------
@@ -29,14 +29,15 @@ class History:
         self._n = 0
 
     def add(self, weights: Floats, grades: Floats) -> None:
-        """Add the weights and grades (M, 1) after one more iteration."""
+        """Append weights and grades (M, 1) after one more iteration."""
         self._n += 1
         self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
+        # A long run records its first iterations and the last one, which bounds memory and storage.
         if len(self._rows) < KEPT - 1:
             self._rows.append(self._last)
 
     def of_members(self, unit: Integers) -> History:
-        """Return the history of workers who vote in units, from that of the units.
+        """Return the history (T, M) of workers who vote in units, from the units' own.
 
         `unit` (M,) is whose vote a worker has a part in; -1 for nobody's: weight 0, no grade. The
         members of a unit share its weight alike.
@@ -58,19 +59,19 @@ class History:
 
     @property
     def iterations(self) -> list[int]:
-        """The iterations that were kept: 0 (the start), 1, ..., and always the last one."""
+        """Numbers of the recorded iterations: 0 (the start), 1, ..., and always the last one."""
         kept = list(range(len(self._rows)))
         return kept if self._n == kept[-1] else [*kept, self._n]
 
     @property
     def weights(self) -> Small:
         """(T, M) voting weights after each of `iterations`."""
-        return np.stack([weights for weights, _ in self._kept()])
+        return np.stack([weights for weights, _ in self._list_kept()])
 
     @property
     def grades(self) -> Small:
-        """(T, M) grades, 0 to 1; NaN at the start, and where undefined."""
-        return np.stack([grades for _, grades in self._kept()])
+        """(T, M) grades in 0..1; NaN at the start and where undefined."""
+        return np.stack([grades for _, grades in self._list_kept()])
 
-    def _kept(self) -> list[tuple[Small, Small]]:
+    def _list_kept(self) -> list[tuple[Small, Small]]:
         return self._rows if self._n == len(self._rows) - 1 else [*self._rows, self._last]

@@ -1,4 +1,4 @@
-"""Voting weights to start from (Yahav et al. 2025, section 4.2 and appendix B.1)."""
+"""First voting weights of the iteration (Yahav et al. 2025, section 4.2 and appendix B.1)."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from evaluation.methods.cells import Cells, Floats
 from evaluation.methods.undefined import ratio
 
 
-def first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
-    """Return (M,) weights by the name of the initialisation, as `AQER` takes it.
+def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
+    """Return (M,) first weights of the initialisation "equal", "random" or "entailment".
 
     Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
     """
     if init == "random":
-        return random(cells.n_workers, seed)
+        return draw_random_weights(cells.n_workers, seed)
     if init == "equal":
-        return equal(cells.n_workers)
+        return make_equal_weights(cells.n_workers)
     if scores is None:
         raise ValueError("the entailment initialisation needs initial_scores")
     of_rows = np.asarray(scores, dtype=float)
     if of_rows.shape != (len(cells),):
         raise ValueError(f"initial_scores must be one for each of {len(cells)} answers")
-    return from_scores(of_rows, cells)
+    return compute_weights_from_scores(of_rows, cells)
 
 
-def equal(n_workers: int) -> Floats:
-    """Return 1/M for each of M workers."""
+def make_equal_weights(n_workers: int) -> Floats:
+    """Return (M,) weights 1/M."""
     return np.full(n_workers, 1.0 / n_workers)
 
 
-def random(n_workers: int, seed: int) -> Floats:
-    """Return uniform random weights that sum to 1."""
+def draw_random_weights(n_workers: int, seed: int) -> Floats:
+    """Return (M,) weights, uniform random numbers scaled to sum to 1."""
     weights = np.random.default_rng(seed).random(n_workers)
     return np.asarray(weights / weights.sum())
 
 
-def from_scores(scores: Floats, cells: Cells) -> Floats:
-    """Return weights proportional to a worker's mean score over its answers.
+def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
+    """Return (M,) weights proportional to each worker's mean score over its answers.
 
     Parameters
     ----------
@@ -58,5 +58,5 @@ def from_scores(scores: Floats, cells: Cells) -> Floats:
     count = cells.sum_by_worker(known.astype(float))
     mean = ratio(total, count, 0.0)
     if mean.sum() <= 0:
-        return equal(cells.n_workers)
+        return make_equal_weights(cells.n_workers)
     return np.asarray(mean / mean.sum())

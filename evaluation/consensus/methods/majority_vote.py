@@ -1,4 +1,4 @@
-"""Similarity to an exemplary bag of words made by majority vote (appendix G).
+"""Similarity to an exemplary binary bag of words, made by majority vote (appendix G).
 
 A word belongs to the exemplary answer of a question if the answers that hold it carry more than
 half of the voting weight.
@@ -22,7 +22,7 @@ MAJORITY = 0.5 + 1e-12
 
 @dataclass(frozen=True)
 class MajorityVote:
-    """The binary bags of words of all answers, one dense array a question.
+    """Binary bags of words of all answers, one dense array for each question.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class MajorityVote:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MajorityVote:
-        """Keep each question's own words.
+        """Build the vote; each question keeps only the columns of words that its answers use.
 
         Raises
         ------
@@ -59,30 +59,32 @@ class MajorityVote:
         return cls(cells, bags, words, mean_vote, similarity == "euclidean")
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities; see `MeanVote.similarity`."""
+        """Return (N, D) similarities to the exemplary bags; see `MeanVote.similarity`."""
         out = np.empty((len(self.cells), weights.shape[1]))
         for place, bag in enumerate(self.bags):
             start, size = self.cells.starts[place], self.cells.sizes[place]
             part = slice(start, start + size)
-            v = self.votes_of(place, weights)
+            v = self.gather_votes(place, weights)
             if not leave_one_out:
-                exemplar = majority(bag, v)
+                exemplar = find_majority_words(bag, v)
                 out[part] = self.compare(bag, exemplar)
             elif size == 1:
                 out[part] = np.nan
             else:
                 for i in range(size):
-                    others = _or_equal(np.delete(v, i, axis=0), axis=0)
-                    exemplar = majority(np.delete(bag, i, axis=0), others)
+                    others = _use_equal_votes_if_none(np.delete(v, i, axis=0), axis=0)
+                    exemplar = find_majority_words(np.delete(bag, i, axis=0), others)
                     out[start + i] = self.compare(bag[i : i + 1], exemplar)[0]
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
-        """Return (Q, d) exemplary bags of words, questions in code order; `weights` is (M,)."""
+        """Return (Q, d) exemplary bags of words, sparse, in code order, for weights (M,)."""
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
-            chosen = words[majority(bag, self.votes_of(place, weights[:, None]))[:, 0] > 0]
+            chosen = words[
+                find_majority_words(bag, self.gather_votes(place, weights[:, None]))[:, 0] > 0
+            ]
             rows.append(
                 sparse.csr_array(
                     (np.ones(len(chosen)), (np.zeros_like(chosen), chosen)), shape=(1, dimension)
@@ -92,17 +94,17 @@ class MajorityVote:
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions; see `MeanVote.dispersion`."""
+        """Return (Q,) dispersions of the answers' vectors, as under mean vote."""
         return self.mean_vote.dispersion(weights)
 
-    def votes_of(self, place: int, weights: Floats) -> Floats:
-        """Return (m, D) votes on the question at a place of the cell order; equal if all zero."""
+    def gather_votes(self, place: int, weights: Floats) -> Floats:
+        """Return (m, D) votes on the question at a place of the cell order; ones if all are 0."""
         start = self.cells.starts[place]
         part = slice(start, start + self.cells.sizes[place])
-        return _or_equal(weights[self.cells.worker[part]], axis=0)
+        return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
-        """Return (m, D) similarities of m bags to D exemplary bags (words, D).
+        """Return (m, D) similarities of m bags with D exemplary bags (words, D).
 
         `words` (m,) says how many words each bag has where `bag` holds only some of them.
         """
@@ -115,11 +117,12 @@ class MajorityVote:
         return ratio(inner, norm, 0.0)
 
 
-def _or_equal(v: Floats, axis: int) -> Floats:
+def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
+    """Return votes, replaced by 1 along `axis` where none is above 0."""
     nobody = ~(v > 0).any(axis=axis, keepdims=True)
     return np.where(nobody, 1.0, v)
 
 
-def majority(bag: Floats, v: Floats) -> Floats:
-    """(words, D) zeros and ones from (m, words) bags and (m, D) votes."""
+def find_majority_words(bag: Floats, v: Floats) -> Floats:
+    """Return (words, D) ones for majority words, from bags (m, words) and votes (m, D)."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Similarity of every answer to its exemplary answer, by mean vote (section 4.2, equation 1).
+"""Similarity of each answer to its exemplary answer under mean vote (section 4.2, equation 1).
 
 The exemplary answer of a question is the weighted mean of its answers' vectors. It is never
 formed here: see `grams`.
@@ -33,7 +33,7 @@ REDO = 2_000_000
 
 @dataclass(frozen=True)
 class MeanVote:
-    """The answers to all questions under one similarity.
+    """Gram blocks of the answers to all questions, under one similarity.
 
     Attributes
     ----------
@@ -48,18 +48,18 @@ class MeanVote:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MeanVote:
-        """Pass over the vectors once."""
+        """Build the vote from vectors (rows, d) in one pass; only inner products are kept."""
         euclidean = similarity == "euclidean"
         return cls(cells, gram_blocks(vectors, cells, centred=euclidean), euclidean)
 
     def votes(self, weights: Floats) -> Floats:
-        """Return (N, D) weights of the cells; ones where those of a question sum to zero."""
+        """Return (N, D) voting weights of the cells; ones where a question's sum is <= 0."""
         v = weights[self.cells.worker]
         nobody = self.cells.sum_by_question(v) <= 0
         return np.where(self.cells.spread(nobody), 1.0, v) if nobody.any() else v
 
-    def exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return what the weighted sum of each question's vectors needs in a comparison.
+    def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return what comparisons with a question's weighted sum need, by question in cell order.
 
         Parameters
         ----------
@@ -76,14 +76,14 @@ class MeanVote:
         start = first = 0
         for block in self.blocks:
             stop, last = start + len(block) * block.size, first + len(block)
-            u = self._scaled(block, v[start:stop].reshape(len(block), block.size, -1))
-            square[first:last] = np.einsum("bid,bid->bd", u, block.product(u))
+            u = self._scale_votes(block, v[start:stop].reshape(len(block), block.size, -1))
+            square[first:last] = np.einsum("bid,bid->bd", u, block.multiply(u))
             lengths[first:last] = _sum(u)
             start, first = stop, last
         return square, self.cells.sum_by_question(v), lengths
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities in cell order for D weight vectors.
+        """Return (N, D) similarities of the cells to their exemplary answers, in cell order.
 
         Parameters
         ----------
@@ -96,41 +96,45 @@ class MeanVote:
         start = 0
         for block in self.blocks:
             stop = start + len(block) * block.size
-            v = self._votes(weights, start, stop, block)
+            v = self._gather_votes(weights, start, stop, block)
             if not leave_one_out:
-                part = self._full(block, v)
+                part = self._compare_with_all(block, v)
             elif block.size == 1:
                 part = np.full(v.shape, np.nan)
             else:
-                part = self._left_out(block, v)
+                part = self._compare_with_others(block, v)
             out[start:stop] = part.reshape(stop - start, -1)
             start = stop
         return out
 
-    def _votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
+    def _gather_votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
+        """Return (B, m, D) voting weights of a block; ones where a question's sum is <= 0."""
         v = weights[self.cells.worker[start:stop]].reshape(len(block), block.size, -1)
         nobody = _sum(v) <= 0
         return np.where(nobody[:, None, :], 1.0, v) if nobody.any() else v
 
-    def _scaled(self, block: GramBlock, v: Floats) -> Floats:
-        """Return the weights (B, m, D) of the block's rows, which have unit length under cosine."""
+    def _scale_votes(self, block: GramBlock, v: Floats) -> Floats:
+        """Return weights (B, m, D) of the block's rows, times vector lengths under cosine."""
         return v if self.euclidean else v * block.length[:, :, None]
 
-    def _full(self, block: GramBlock, v: Floats) -> Floats:
-        u = self._scaled(block, v)
-        product = block.product(u)
+    def _compare_with_all(self, block: GramBlock, v: Floats) -> Floats:
+        """Return (B, m, D) similarities to the exemplary answer of all answers of the question."""
+        u = self._scale_votes(block, v)
+        product = block.multiply(u)
         square = np.einsum("bid,bid->bd", u, product)[:, None, :]
         total = _sum(u)[:, None, :]
         if self.euclidean:
-            return self._distance(block, product / total, square / total**2)
-        return cosine(product, square, total)
+            return self._compute_distance(block, product / total, square / total**2)
+        return compute_cosines(product, square, total)
 
-    def _left_out(self, block: GramBlock, v: Floats) -> Floats:
+    def _compare_with_others(self, block: GramBlock, v: Floats) -> Floats:
+        """Return (B, m, D) leave-one-out similarities, from sums less the answer's own term."""
         own = block.own[:, :, None]
-        u = self._scaled(block, v)
-        product = block.product(u)
+        u = self._scale_votes(block, v)
+        product = block.multiply(u)
         square = np.einsum("bid,bid->bd", u, product)[:, None, :]
         total = _sum(u)[:, None, :]
+        # The others' sum is the full sum less the own term, which costs no further matrix product.
         rest = product - u * own
         rest_square = square - 2 * u * product + u**2 * own
         others = total - u
@@ -140,41 +144,44 @@ class MeanVote:
             redo |= others < SMALL_SHARE * total
         else:
             redo |= rest_square < SMALL * total**2
+        # Where the own term is nearly the whole sum, the subtraction cancels: these cells are
+        # summed anew.
         if redo.any():
-            self._redo(block, v, redo, (rest, rest_square, others))
+            self._recompute(block, v, redo, (rest, rest_square, others))
         if self.euclidean:
             # Not zero: `_redo` gave every cell whose others have no weight an equal vote of theirs.
-            return self._distance(block, rest / others, rest_square / others**2)
-        return cosine(rest, rest_square, others)
+            return self._compute_distance(block, rest / others, rest_square / others**2)
+        return compute_cosines(rest, rest_square, others)
 
-    def _redo(
+    def _recompute(
         self,
         block: GramBlock,
         v: Floats,
         redo: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
-        """Form the sum over the others anew for chosen cells, writing into `results`."""
+        """Recompute the others' sum for the cells in `redo`, writing into `results`."""
         rest, rest_square, others = results
         at = np.nonzero(redo)
         step = max(1, REDO // (block.size * block.width))
         for begin in range(0, len(at[0]), step):
             b, i, d = (index[begin : begin + step] for index in at)
             each = np.arange(len(b))
-            mine = v[b, :, d]
-            mine[each, i] = 0.0
-            mine[mine.sum(axis=1) <= 0] = 1.0
-            mine[each, i] = 0.0
+            other_votes = v[b, :, d]
+            other_votes[each, i] = 0.0
+            other_votes[other_votes.sum(axis=1) <= 0] = 1.0
+            other_votes[each, i] = 0.0
             if not self.euclidean:
-                mine = mine * block.length[b]
-            product = block.product_of(b, mine)
+                other_votes = other_votes * block.length[b]
+            product = block.multiply_chosen(b, other_votes)
             rest[b, i, d] = product[each, i]
-            rest_square[b, i, d] = np.einsum("fi,fi->f", mine, product)
-            others[b, i, d] = mine.sum(axis=1)
+            rest_square[b, i, d] = np.einsum("fi,fi->f", other_votes, product)
+            others[b, i, d] = other_votes.sum(axis=1)
 
-    def _distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
+    def _compute_distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
+        """Return (B, m, D) negative distances from inner products with the mean."""
         own = block.own[:, :, None]
-        return negative_distance(own, inner, square, block.exponent[:, None, None])
+        return compute_negative_distances(own, inner, square, block.exponent[:, None, None])
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return (Q, d) exemplary answers in float64, questions in code order.
@@ -211,15 +218,15 @@ class MeanVote:
         start = first = 0
         for block in self.blocks:
             stop = start + len(block) * block.size
-            v = self._votes(weights[:, None], start, stop, block)[:, :, 0]
-            length = np.sqrt(np.maximum(block.square_of_directions(v), 0.0)) / v.sum(axis=1)
+            v = self._gather_votes(weights[:, None], start, stop, block)[:, :, 0]
+            length = np.sqrt(np.maximum(block.compute_squared_norms(v), 0.0)) / v.sum(axis=1)
             out[first : first + len(block)] = 1.0 - np.minimum(length, 1.0)
             start, first = stop, first + len(block)
         return self.cells.to_questions(out)
 
 
-def cosine(inner: Floats, square: Floats, lengths: Floats) -> Floats:
-    """Return cosines of unit (or zero) vectors with weighted sums; 0 where a vector has no length.
+def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
+    """Return (B, m, D) cosines of unit (or zero) vectors with weighted sums; 0 for a zero sum.
 
     Parameters
     ----------
@@ -231,10 +238,10 @@ def cosine(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     return found.clip(-1.0, 1.0, out=found)
 
 
-def negative_distance(
+def compute_negative_distances(
     own: Floats, inner: Floats, square: Floats, exponent: NDArray[np.integer]
 ) -> Floats:
-    """Return ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y`` of scaled vectors."""
+    """Return ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y`` of vectors scaled by 2^-exponent."""
     squared = own - 2 * inner + square
     squared = np.where(squared > NO_DISTANCE * (own + square), squared, 0.0)
     # Subtracted from zero, so that no distance is 0 and not -0.
@@ -242,12 +249,12 @@ def negative_distance(
 
 
 def _sum(v: Floats) -> Floats:
-    """Sum (B, m, D) to (B, D)."""
+    """Return (B, D), the sum of (B, m, D) over the answers."""
     return np.einsum("bid->bd", v)
 
 
 class MeanVoteBuilder:
-    """Builds a `MeanVote` from blocks of answers that are not kept.
+    """Builder of a `MeanVote` from blocks of answers whose vectors are not kept.
 
     Within `add`, all answers to a question come together; rows are counted over all blocks.
     """
@@ -263,7 +270,7 @@ class MeanVoteBuilder:
     def add(
         self, vectors: Vectors, workers: NDArray[np.generic], questions: NDArray[np.generic]
     ) -> None:
-        """Take in some answers; see `AQER.fit` for shapes and errors."""
+        """Add the Gram blocks of some answers; see `AQER.fit` for shapes and errors."""
         worker, worker_labels = codes_of(workers)
         question, question_labels = codes_of(questions)
         if not len(worker) == len(question) == vectors.shape[0]:
@@ -294,7 +301,7 @@ class MeanVoteBuilder:
         self._rows += vectors.shape[0]
 
     def build(self) -> tuple[MeanVote, NDArray[np.generic], NDArray[np.generic]]:
-        """Return the vote and the labels of its workers and questions."""
+        """Return the vote and the labels of its workers and questions, in order of appearance."""
         if not self._pieces:
             raise ValueError("no answers: at least one is needed")
         # A stable sort by size keeps questions of one size in the order in which they came.
@@ -317,5 +324,5 @@ class MeanVoteBuilder:
 
 
 def _extend(codes: dict[object, int], labels: NDArray[np.generic]) -> Integers:
-    """Return the codes of labels, giving new ones the next numbers."""
+    """Return integer codes of labels; a new label gets the next number in `codes`."""
     return np.array([codes.setdefault(label, len(codes)) for label in labels.tolist()])

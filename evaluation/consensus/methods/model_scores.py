@@ -1,4 +1,4 @@
-"""Scores of language models against the exemplary answers, placed among the workers (4.5)."""
+"""Scores of language models against the exemplary answers, and their place among workers (4.5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods.fitted import FittedCrowd
-from evaluation.consensus.methods.scale import percentile, supported, worker_means
+from evaluation.consensus.methods.scale import (
+    compute_percentile,
+    compute_worker_means,
+    find_supported_workers,
+)
 from evaluation.consensus.methods.score_intervals import score_interval
 from evaluation.consensus.methods.targets import Targets, targets_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
@@ -22,7 +26,7 @@ TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """R answers of K models.
+    """Codes and kinds of R answers of K models.
 
     Attributes
     ----------
@@ -44,7 +48,7 @@ class ModelAnswers:
         kind: ArrayLike | None,
         known: NDArray[np.generic],
     ) -> ModelAnswers:
-        """Find the codes of labels, of questions among the `known` ones; see `AQER.score_models`.
+        """Encode labels as codes, -1 for a question outside `known`; see `AQER.score_models`.
 
         Raises ValueError where the columns differ in length.
         """
@@ -59,13 +63,13 @@ class ModelAnswers:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """(R,) true where there is a text and an exemplary answer to compare it with."""
+        """(R,) true where the answer has a text and its question an exemplary answer."""
         return np.asarray((self.kind == TEXT) & (self.question >= 0))
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """What `AQER.score_models` returns; arrays over K models unless said otherwise.
+    """Result of `AQER.score_models`; arrays over K models unless stated otherwise.
 
     Attributes
     ----------
@@ -99,23 +103,23 @@ class ModelScores:
 
 
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
-    """Score R answers with vectors (R, d) against the crowd's exemplary answers."""
+    """Return scores, intervals, percentiles and ranks of models from R answer vectors (R, d)."""
     rows = np.flatnonzero(answers.compared)
     targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
-    scores, reasons = answer_scores(answers, similarity, crowd.lowest_scores())
-    mean, n = means_by_model(scores[:, None], answers)
+    scores, reasons = compute_answer_scores(answers, similarity, crowd.compute_lowest_scores())
+    mean, n = compute_means_by_model(scores[:, None], answers)
     answered = np.where(answers.compared, scores, np.nan)
-    mean_answered, n_answered = means_by_model(answered[:, None], answers)
-    low, high, interval_reasons = _intervals(crowd, answers, targets, scores, mean[:, 0], n)
+    mean_answered, n_answered = compute_means_by_model(answered[:, None], answers)
+    low, high, interval_reasons = _compute_intervals(crowd, answers, targets, scores, mean[:, 0], n)
     cells = crowd.vote.cells
     k = len(answers.names)
     with_error = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
     percentiles = np.full(k, np.nan)
     if crowd.ranked:
-        percentiles = percentiles_of(answers, scores, crowd.left_out, cells)
+        percentiles = compute_percentiles(answers, scores, crowd.left_out, cells)
         percentiles[with_error] = np.nan
-    ranks, comparisons = ranked(answers, scores, cells.n_questions, crowd.seed)
+    ranks, comparisons = rank_models(answers, scores, cells.n_questions, crowd.seed)
     return ModelScores(
         models=answers.names,
         scores=mean[:, 0],
@@ -137,7 +141,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     )
 
 
-def _intervals(
+def _compute_intervals(
     crowd: FittedCrowd,
     answers: ModelAnswers,
     targets: Targets,
@@ -145,6 +149,7 @@ def _intervals(
     mean: Floats,
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
+    """Return ends (K,), (K,) of the 95% intervals of mean scores, and why one is NaN."""
     k = len(answers.names)
     if crowd.drawn is not None:
         drawn = np.empty((k, crowd.drawn.draws.n_draws))
@@ -153,7 +158,7 @@ def _intervals(
             table = np.repeat(scores[:, None], similarity.shape[1], axis=1)
             # Empty and refused answers keep the run's own score.
             table[answers.compared] = similarity
-            drawn[:, columns] = means_by_model(table, answers, times)[0]
+            drawn[:, columns] = compute_means_by_model(table, answers, times)[0]
         return score_interval(
             mean,
             drawn,
@@ -174,10 +179,10 @@ def _intervals(
     return found.low, found.high, list(found.reasons)
 
 
-def answer_scores(
+def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return (R,) scores and their reasons.
+    """Return (R,) answer scores and, for each, the reason why it is NaN or the lowest score.
 
     Parameters
     ----------
@@ -201,10 +206,10 @@ def answer_scores(
     return scores, reasons
 
 
-def means_by_model(
+def compute_means_by_model(
     scores: Floats, answers: ModelAnswers, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
-    """Return (K, D) means of scores (R, D) and (K,) how many they rest on; NaN left out.
+    """Return (K, D) mean scores by model from (R, D), and (K,) numbers of known scores.
 
     `times` (Q, D) says how often a question counts in each of the D columns.
     """
@@ -220,33 +225,34 @@ def means_by_model(
     return mean, np.bincount(model, minlength=k)
 
 
-def percentiles_of(
+def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return (K,) percentiles of the models' scores on the questions each answered with a text."""
-    able = supported(cells)
+    """Return (K,) percentiles among workers, on the questions a model answered with a text."""
+    able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):
-        mine = answers.compared & (answers.model == code)
-        if not mine.any():
+        is_of_model = answers.compared & (answers.model == code)
+        if not is_of_model.any():
             continue
         asked = np.zeros(cells.n_questions, dtype=bool)
-        asked[answers.question[mine]] = True
-        workers = worker_means(leave_one_out, cells, asked)[able]
-        place = percentile(float(scores[mine].mean()), workers)
+        asked[answers.question[is_of_model]] = True
+        workers = compute_worker_means(leave_one_out, cells, asked)[able]
+        place = compute_percentile(float(scores[is_of_model].mean()), workers)
         out[code] = np.nan if place is None else place
     return out
 
 
-def ranked(
+def rank_models(
     answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
-    """Return (K,) ranks, 0 for models with a missing answer, and the pairwise comparisons."""
+    """Return (K,) significant ranks, 0 for models with a missing answer, and all comparisons."""
     k = len(answers.names)
     table = np.full((k, n_questions), np.nan)
     known = ~np.isnan(scores)
     table[answers.model[known], answers.question[known]] = scores[known]
     missing = np.isin(np.arange(k), answers.model[answers.kind == ERROR])
+    # A model with a missing answer is no competitor: it would cost the others power under Holm.
     entered = np.flatnonzero(~missing & ~np.isnan(table).all(axis=1))
     names = [str(answers.names[code]) for code in entered]
     comparisons = compare_models(table[entered], names, seed=seed)

@@ -1,4 +1,4 @@
-"""Bootstrap draws of questions, and of workers too when another crowd of the kind is meant."""
+"""Bootstrap draws of questions, and of workers too for "another crowd of the same kind"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT_ONCE = 2_000_000
 
 @dataclass(frozen=True)
 class Draws:
-    """The seeded draws of one run; iterating gives the same ones every time.
+    """Seeded bootstrap draws of one run; every iteration over them yields the same draws.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Draws:
     workers: bool = False
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
-        """Yield ``(columns, question_times (Q, D), copies (M, D) or None)`` in chunks.
+        """Yield chunks ``(columns, question_times (Q, D), copies (M, D) or None)``.
 
         Questions and workers have a stream of random numbers each, so that neither the size of a
         chunk nor the resampling of workers changes which questions are drawn.
@@ -52,7 +52,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class DrawnVotes:
-    """The draws of a run with the voting weights in each.
+    """Draws of a run with the voting weights (M, n_draws) in each.
 
     Attributes
     ----------
@@ -63,20 +63,20 @@ class DrawnVotes:
     votes: Floats
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield ``(columns, question_times (Q, D), votes (M, D))`` in chunks."""
+        """Yield chunks ``(columns, question_times (Q, D), votes (M, D))``."""
         for columns, times, _ in self.draws:
             yield columns, times, self.votes[:, columns]
 
 
 class KeptDraws(Protocol):
-    """Draws that are put aside, so that a long bootstrap may stop and go on another time."""
+    """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
 
     def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return ``raw, votes``, both (M, k), of the first k draws; None for none."""
+        """Return stored ``raw, votes``, both (M, k), of the first k draws; None without any."""
         ...
 
     def keep(self, raw: Floats, votes: Floats) -> None:
-        """Take ``raw, votes``, both (M, k), of the first k draws; may raise to stop here."""
+        """Store ``raw, votes``, both (M, k), of the first k draws; may raise to interrupt."""
         ...
 
 
@@ -88,7 +88,7 @@ def resample(
     progress: Progress | None = None,
     kept: KeptDraws | None = None,
 ) -> tuple[Floats, Floats]:
-    """Estimate weights and raw scores anew in every draw.
+    """Return raw scores and voting weights (M, n_draws), re-estimated in every bootstrap draw.
 
     Parameters
     ----------
@@ -108,6 +108,7 @@ def resample(
         known = earlier[0].shape[1]
         raw[:, :known], votes[:, :known] = earlier
     for columns, question_times, copies in draws:
+        # The seeded draws are the same every time, so a stored chunk replaces its computation.
         if columns.stop <= known:
             continue
         times = question_times[cells.question]

@@ -1,4 +1,4 @@
-"""People and models on one scale: support, ranks, percentile, human ceiling.
+"""Workers and models on one scale: support, ranks, percentile, human ceiling.
 
 All comparisons use leave-one-out worker scores, because a worker has a share in its own exemplary
 answers and a model has none.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.effects import components
+from evaluation.consensus.methods.effects import find_components
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.inference.intervals import t_interval
 from evaluation.methods.undefined import ratio
@@ -45,14 +45,14 @@ class Ceiling:
     reason: str | None = None
 
 
-def supported(cells: Cells) -> NDArray[np.bool_]:
-    """Return (M,) whether a worker answered 5 questions or more that 3 workers or more answered."""
+def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
+    """Return (M,) true for workers with 5 or more answers to questions that 3 workers answered."""
     shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
 
 
 def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
-    """Return (M,) the group of each worker, from 1, larger ones first; all 0 where there is one.
+    """Return (M,) number of each worker's connected group, 1 for the largest; 0 with one group.
 
     Workers of different groups share no question, not even by way of others, so that their scores
     have no common scale. A worker who shares no question is in no group (0).
@@ -62,7 +62,7 @@ def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
     among : (M,) whose answers link questions; by default all.
     """
     used = np.ones(len(cells.worker), dtype=bool) if among is None else among[cells.worker]
-    _, part, _ = components(cells, used)
+    _, part, _ = find_components(cells, used)
     labels, sizes = np.unique(part[part >= 0], return_counts=True)
     shared = labels[sizes > 1]
     groups = np.zeros(cells.n_workers, dtype=np.int64)
@@ -76,15 +76,15 @@ def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
 
 
 def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
-    """Return (M,) ranks as `competition_ranks` in each group, see `groups_of`."""
+    """Return (M,) competition ranks within each group of `groups_of`; 0 for no rank."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
-        ranks += competition_ranks(grades, among & (groups == group))
+        ranks += compute_competition_ranks(grades, among & (groups == group))
     return ranks
 
 
-def competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
-    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for no rank.
+def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
+    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for none.
 
     Only workers in `among` with a grade are ranked, and only against each other.
     """
@@ -97,8 +97,8 @@ def competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
     return ranks
 
 
-def percentile(score: float, worker_scores: Floats) -> float | None:
-    """Return the share of workers below a score, 0 to 100, ties counted half.
+def compute_percentile(score: float, worker_scores: Floats) -> float | None:
+    """Return the percentage of worker scores below `score`, ties counted half; None without any.
 
     `worker_scores` are the leave-one-out means on the questions of the scored model; NaN is left
     out. None without any.
@@ -112,10 +112,10 @@ def percentile(score: float, worker_scores: Floats) -> float | None:
     return float(100.0 * (below + 0.5 * equal) / len(known))
 
 
-def worker_means(
+def compute_worker_means(
     leave_one_out: Floats, cells: Cells, questions: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return (M,) means of leave-one-out cell scores (N,), in cell order; NaN without one.
+    """Return (M,) mean leave-one-out score of each worker from cell scores (N,); NaN without one.
 
     `questions` (Q,) restricts them to some question codes.
     """
@@ -127,15 +127,15 @@ def worker_means(
     return ratio(total, count)
 
 
-def human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
-    """Return the ceiling with its closed-form 95% interval over questions.
+def compute_human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
+    """Return the mean score of the best quarter of supported workers, with a 95% interval.
 
     The best quarter is rounded up to a whole worker and held fixed. The standard error is that
     of a mean of ratios, linearised by question: a question's influence is the sum, over the best
     workers, of its score less the worker's mean, divided by the worker's number of questions.
     """
-    means = worker_means(leave_one_out, cells)
-    able = np.flatnonzero(supported(cells) & ~np.isnan(means))
+    means = compute_worker_means(leave_one_out, cells)
+    able = np.flatnonzero(find_supported_workers(cells) & ~np.isnan(means))
     if not len(able):
         return Ceiling(None, None, None, 0, 0, "no_supported_worker")
     count = int(np.ceil(TOP * len(able)))

@@ -1,13 +1,16 @@
-"""Intervals of scores out of a run's draws, or in closed form, and as grades."""
+"""Intervals of mean scores, from bootstrap draws or in closed form, and their map to grades."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.fixed_point import Rest, Vote, WorkerMeans, grades_of
+from evaluation.consensus.methods.fixed_point import FixedPoint, Vote, WorkerMeans, grades_of
 from evaluation.methods.cells import Floats
-from evaluation.methods.inference.intervals import bootstrap_t_interval, widened_percentile_interval
+from evaluation.methods.inference.intervals import (
+    compute_bootstrap_t_interval,
+    widened_percentile_interval,
+)
 from evaluation.methods.undefined import ratio
 
 # A weighted mean of cosines may be this much above 1.
@@ -17,7 +20,7 @@ ROUNDING = 1e-9
 def score_interval(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return 95% intervals of k scores, low (k,) and high (k,), and why one is NaN.
+    """Return 95% intervals of k mean scores, low (k,) and high (k,), and why one is NaN.
 
     Parameters
     ----------
@@ -43,15 +46,15 @@ def score_interval(
     low, high = np.full(len(estimate), np.nan), np.full(len(estimate), np.nan)
     reasons: list[str | None] = [None] * len(estimate)
     for rows, scale in ((np.flatnonzero(bent), "arctanh"), (np.flatnonzero(~bent), "identity")):
-        found = bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
+        found = compute_bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
         low[rows], high[rows] = found.low, found.high
         for row, reason in zip(rows, found.reasons, strict=True):
             reasons[row] = reason
     return low, high, reasons
 
 
-def closed_form_errors(vote: Vote, means: WorkerMeans, rest: Rest) -> Floats:
-    """Return (M,) standard errors of leave-one-out raw scores, without draws.
+def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
+    """Return (M,) standard errors of leave-one-out raw scores, sd / sqrt(n), without draws.
 
     They are those of the weighted means behind raw, sd / sqrt(n) where no switch weights the
     questions; NaN for a worker with fewer than 2 scores.
@@ -59,7 +62,7 @@ def closed_form_errors(vote: Vote, means: WorkerMeans, rest: Rest) -> Floats:
     cells = vote.cells
     raw = rest.raw[:, 0]
     scores = vote.similarity(rest.previous, leave_one_out=True)
-    s, weight = (part[:, 0] for part in means.adjusted(scores))
+    s, weight = (part[:, 0] for part in means.compute_adjusted_scores(scores))
     n = cells.sum_by_worker((weight > 0).astype(float))
     squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - raw[cells.worker]) ** 2)
     total = cells.sum_by_worker(weight)
@@ -68,7 +71,7 @@ def closed_form_errors(vote: Vote, means: WorkerMeans, rest: Rest) -> Floats:
 
 
 def as_grades(values: Floats, raw: Floats) -> Floats:
-    """Map values (M,) on the scale of raw scores to grades, clipped to 0..1.
+    """Return values (M,) on the raw scale mapped to grades by the run's min and max, in 0..1.
 
     By the minimum and maximum of the run's own raw scores (M,); all NaN where these have no spread.
     """

@@ -1,4 +1,4 @@
-"""Answers that are compared with the exemplary answers and never vote: those of models (4.5)."""
+"""Answers that are compared with exemplary answers and never vote: those of models (4.5)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from evaluation.consensus.methods.majority_vote import MajorityVote, majority
-from evaluation.consensus.methods.mean_vote import MeanVote, cosine, negative_distance
+from evaluation.consensus.methods.majority_vote import MajorityVote, find_majority_words
+from evaluation.consensus.methods.mean_vote import (
+    MeanVote,
+    compute_cosines,
+    compute_negative_distances,
+)
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
 from evaluation.methods.undefined import ratio
 
 
 class Targets(Protocol):
-    """R answers that are compared with the exemplary answers of a vote."""
+    """R answers to compare with the exemplary answers of a vote."""
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the exemplary answers of weights (M, D)."""
         ...
 
 
 @singledispatch
 def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    """Return answers with vectors `targets` (R, d) against a vote made from `vectors`.
+    """Return the `Targets` with vectors (R, d) for a vote that was made from `vectors`.
 
     `question` (R,) holds the question code of each.
     """
@@ -34,7 +38,7 @@ def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integ
 
 
 class MeanVoteTargets:
-    """R answers against the exemplary answers of a mean vote, for any voting weights.
+    """Inner products of R answers with all answers to their questions, for any voting weights.
 
     Parameters
     ----------
@@ -57,51 +61,55 @@ class MeanVoteTargets:
         self._exponent = exponents[self._place]
         sizes = cells.sizes[self._place]
         self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        self._pairs = _ranges(cells.starts[self._place], sizes)
+        self._pairs = _concatenate_ranges(cells.starts[self._place], sizes)
         self._inner = np.empty(len(self._pairs))
+        # Inner products are stored once; a change of weights then costs no pass over the vectors.
         self._squared = np.empty(len(question))
         self._fill(vectors, targets, cells, sizes)
 
     def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
-        for part in _parts(sizes, vectors.shape[1]):
+        """Compute the inner products of some targets with the answers to their questions."""
+        for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
-            many = sizes[part]
+            part_sizes = sizes[part]
             begins = self._starts[part] - first
-            stop = first + int(many.sum())
+            stop = first + int(part_sizes.sum())
             x = vectors[cells.row[self._pairs[first:stop]]]
             y = targets[part]
-            x = _scaled(x, np.repeat(self._exponent[part], many))
-            y = _scaled(y, self._exponent[part] if self._euclidean else None)
+            x = _scale_by_power_of_two(x, np.repeat(self._exponent[part], part_sizes))
+            y = _scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
             if sparse.issparse(x) and not self._euclidean:
-                repeated = y[np.repeat(np.arange(len(many)), many)]
+                repeated = y[np.repeat(np.arange(len(part_sizes)), part_sizes)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
                 self._squared[part] = (y * y).sum(axis=1)
                 continue
             x, y = dense(x), dense(y)
             if self._euclidean:
-                mean = np.add.reduceat(x, begins, axis=0) / many[:, None]
-                x, y = x - np.repeat(mean, many, axis=0), y - mean
-            self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, many, axis=0))
+                mean = np.add.reduceat(x, begins, axis=0) / part_sizes[:, None]
+                x, y = x - np.repeat(mean, part_sizes, axis=0), y - mean
+            self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, part_sizes, axis=0))
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the mean-vote exemplary answers of weights (M, D)."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
         v = self._vote.votes(weights)
-        square, total, lengths = (part[self._place] for part in self._vote.exemplar_parts(v))
+        square, total, lengths = (
+            part[self._place] for part in self._vote.compute_exemplar_parts(v)
+        )
         inner = np.add.reduceat(self._inner[:, None] * v[self._pairs], self._starts, axis=0)
         own = self._squared[:, None]
         if self._euclidean:
             exponent = self._exponent[:, None]
-            return negative_distance(own, inner / total, square / total**2, exponent)
+            return compute_negative_distances(own, inner / total, square / total**2, exponent)
         norm = np.sqrt(own)
         directions = ratio(inner, norm, 0.0)
-        return cosine(directions, square, lengths)
+        return compute_cosines(directions, square, lengths)
 
 
 class MajorityVoteTargets:
-    """The same against exemplary bags of words made by majority vote."""
+    """Bags of words of R answers, to compare with exemplary bags of a majority vote."""
 
     def __init__(
         self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
@@ -121,10 +129,12 @@ class MajorityVoteTargets:
             self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities for voting weights (M, D)."""
+        """Return (R, D) similarities to the majority-vote exemplary bags of weights (M, D)."""
         out = np.empty((self._n, weights.shape[1]))
         for at, rows, known, sizes in self._of_place:
-            exemplar = majority(self._vote.bags[at], self._vote.votes_of(at, weights))
+            exemplar = find_majority_words(
+                self._vote.bags[at], self._vote.gather_votes(at, weights)
+            )
             out[rows] = self._vote.compare(known, exemplar, sizes)
         return out
 
@@ -139,16 +149,16 @@ def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
     return MajorityVoteTargets(vote, vectors, targets, question)
 
 
-def _ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return the concatenation of ``start..start+size-1`` for each pair."""
+def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return ``start, ..., start+size-1`` of every pair, concatenated."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.asarray(np.repeat(starts, sizes) + offsets)
 
 
-def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
-    """Cut R targets so that the gathered vectors of a part stay small."""
+def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
+    """Yield slices of R targets, so that the gathered answer vectors of one stay small."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
     for at, size in enumerate(sizes):
@@ -160,7 +170,7 @@ def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
         yield slice(begin, len(sizes))
 
 
-def _scaled(x: Vectors, exponent: Integers | None) -> Vectors:
+def _scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
     """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.

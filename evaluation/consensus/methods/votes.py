@@ -1,4 +1,4 @@
-"""From vectors to a vote: the one place that knows which kinds of exemplary answers there are."""
+"""Construction of votes from vectors: mean, majority, with camps, with left-out workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.methods.grams import Vectors
 
 @dataclass(frozen=True)
 class LeftOutVote:
-    """`vote`, but the cells in `of_cells` (N,) are compared with the others' exemplary answer."""
+    """A vote in which the cells of `of_cells` (N,) are always compared leave-one-out."""
 
     vote: Vote
     of_cells: Booleans
@@ -32,7 +32,7 @@ class LeftOutVote:
         return self.vote.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities; see `MeanVote.similarity`."""
+        """Return (N, D) similarities, leave-one-out in any case for the cells of `of_cells`."""
         found = self.vote.similarity(weights, leave_one_out=leave_one_out)
         if leave_one_out:
             return found
@@ -40,11 +40,11 @@ class LeftOutVote:
         return np.where(self.of_cells[:, None], left_out, found)
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers, in which everybody has their share."""
+        """Return (Q, d) exemplary answers, made from all answers."""
         return self.vote.exemplars(vectors, weights)
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions."""
+        """Return (Q,) dispersions of all answers."""
         return self.vote.dispersion(weights)
 
 
@@ -61,7 +61,7 @@ def vote_of(
     camps: Integers | None = None,
     left_out: Booleans | None = None,
 ) -> Vote:
-    """Return the vote of the answers.
+    """Return the vote of the answers for a similarity, an aggregation and optional camps.
 
     Parameters
     ----------
@@ -72,11 +72,13 @@ def vote_of(
     left_out : (M,) workers who are compared with the others' exemplary answer in any case.
     """
 
-    def plain(some: Cells) -> MeanVote | MajorityVote:
+    def plain(part: Cells) -> MeanVote | MajorityVote:
         make = MajorityVote if aggregation == "majority" else MeanVote
-        return make.from_vectors(vectors, some, similarity)
+        return make.from_vectors(vectors, part, similarity)
 
     vote: Vote = plain(cells)
+    # Order matters: the left-out rule must see the nearest camp's similarity, so it wraps the
+    # camps.
     if camps is not None:
         vote = CampedVote.of(vote, vectors, camps[cells.row], plain)
     if left_out is not None and left_out.any():
@@ -85,7 +87,7 @@ def vote_of(
 
 
 def mean_vote_of(vote: Vote) -> MeanVote:
-    """Return the Gram blocks of all answers behind a vote of any kind."""
+    """Return the mean vote (Gram blocks) of all answers inside any vote."""
     while not isinstance(vote, MeanVote):
         if isinstance(vote, CampedVote):
             vote = vote.whole
@@ -97,8 +99,8 @@ def mean_vote_of(vote: Vote) -> MeanVote:
     return vote
 
 
-def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
-    """Return (Q,) the input row of the answer nearest to each exemplary answer.
+def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
+    """Return (Q,) input row of the answer nearest to each exemplary answer.
 
     The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
     weights (M,). Where a question has camps, the answer is one of the heaviest camp, whose
@@ -109,7 +111,7 @@ def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
     found = np.nan_to_num(scores[cells.row])
     camped = vote.vote if isinstance(vote, LeftOutVote) else vote
     if isinstance(camped, CampedVote):
-        found = np.where(camped.stands(weights), found, -np.inf)
+        found = np.where(camped.find_representative_cells(weights), found, -np.inf)
     best = np.maximum.reduceat(found, cells.starts)
     near = found >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
     row = np.where(near, cells.row, np.iinfo(np.int64).max)
@@ -117,7 +119,7 @@ def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
 
 
 def usable(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
-    """Return vectors (N, d) of a float type. Raises ValueError for another shape."""
+    """Return vectors as a float array or CSR matrix (N, d). Raises ValueError for another shape."""
     if sparse.issparse(vectors):
         x: Vectors = sparse.csr_array(vectors)
     else:
@@ -129,15 +131,16 @@ def usable(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
-    """Return the vectors brought to unit length, in their own float type; zero stays zero."""
+    """Return the rows scaled to unit length, in their own float type; zero rows stay zero."""
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
     # not finite makes NaN here and is told by its row later.
     with np.errstate(invalid="ignore"):
-        x = _divided(vectors, abs(vectors).max(axis=1))
-        return _divided(x, np.sqrt((x * x).sum(axis=1)))
+        x = _divide_rows(vectors, abs(vectors).max(axis=1))
+        return _divide_rows(x, np.sqrt((x * x).sum(axis=1)))
 
 
-def _divided(x: Vectors, by: Any) -> Vectors:
+def _divide_rows(x: Vectors, by: Any) -> Vectors:
+    """Return the rows divided by `by` (N,), a divisor 0 taken as 1; dense or sparse."""
     column = (by.toarray() if sparse.issparse(by) else np.asarray(by)).ravel()
     column = np.where(column == 0, 1, column).astype(x.dtype)
     if not sparse.issparse(x):

@@ -1,4 +1,4 @@
-"""Asks a model whatever a store does not know yet: many at once, patiently, within bounds.
+"""Ask a model for all replies that a store lacks: concurrent, with retries, within limits.
 
 `ask` tells the flow. A reply is stored before the next request of its turn goes out, so that at
 most `at_once` requests are repeated after the process was killed.
@@ -43,11 +43,11 @@ LOOK_AGAIN = 0.2
 
 
 class _OverError(Exception):
-    """The asking ended before this request went out."""
+    """The asking ended before this request was sent."""
 
 
 class End(StrEnum):
-    """Why the asking ended."""
+    """Reason why the asking ended."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -59,7 +59,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to ask.
+    """Concurrency, retries, pace and time limit of an asking.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """What came of the asking: counts of this time, not of earlier ones.
+    """Counts of one asking: replies, errors, attempts, cost, and why it ended.
 
     `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
     requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
@@ -104,12 +104,12 @@ class Outcome:
 
     @property
     def n_left(self) -> int:
-        """How many items were not asked."""
+        """Number of items that were not asked."""
         return self.n_planned - self.n_stored - self.statuses.total()
 
     @property
     def complete(self) -> bool:
-        """Whether every item has an answer, empty or refused, and none an error or cut off."""
+        """Whether every item has a text, empty or refused reply, none an error or cut off."""
         return not self.n_left and not any(self.statuses[status] for status in MISSING)
 
 
@@ -123,7 +123,7 @@ async def ask(
     stop: asyncio.Event | None = None,
     enough: asyncio.Event | None = None,
 ) -> Outcome:
-    """Ask what the store does not know, and keep every reply in it.
+    """Ask a model for all replies that the store lacks; keep each in the store.
 
     Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
     store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
@@ -133,7 +133,7 @@ async def ask(
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
     asker.outcome.n_planned = len(planned)
     begin = time.monotonic()
-    waiting = await asker.unknown(planned)
+    waiting = await asker.find_unknown(planned)
     try:
         if waiting:
             await asker.ask_all(waiting, stop or asyncio.Event(), enough or asyncio.Event())
@@ -143,6 +143,8 @@ async def ask(
 
 
 class _Asker:
+    """State of one asking: concurrent workers, pace, budget, faults in a row."""
+
     def __init__(
         self,
         model: ChatModel,
@@ -168,8 +170,8 @@ class _Asker:
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    async def unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
-        """What has to be asked, items of one key together; the others get what is stored."""
+    async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+        """Return groups of requests without a stored reply, by key; copy stored replies."""
         waiting, copied = [], []
         for group in together([one for one in planned if not self.store.has(one)]):
             if not self.store.known(group[0].key):
@@ -177,32 +179,34 @@ class _Asker:
             else:
                 copied += group
         try:
-            await _all([self.store.copy(one) for one in copied])
+            await _await_all([self.store.copy(one) for one in copied])
         except OSError as error:
-            self._cannot_store(error)
+            self._end_for_store_error(error)
             return []
         self.outcome.n_stored = len(planned) - sum(map(len, waiting))
-        self._done()
+        self._report_progress()
         return waiting
 
     async def ask_all(
         self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
-        """Let `at_once` workers take from the list until it or a bound is reached."""
+        """Ask all groups with `at_once` concurrent workers, until done or a limit is reached."""
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
             self._end(End.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
+            # The back-end opens after the exit callback is registered, so a failure still closes
+            # it.
             await self.model.open(self.at_once)
             async with asyncio.TaskGroup() as tasks:
                 workers = [
-                    tasks.create_task(self._work(groups))
+                    tasks.create_task(self._ask_groups(groups))
                     for _ in range(min(self.at_once, len(waiting)))
                 ]
                 watchers = [
-                    tasks.create_task(self._stopped(stop, workers)),
-                    tasks.create_task(self._enough(enough)),
+                    tasks.create_task(self._end_when_stopped(stop, workers)),
+                    tasks.create_task(self._end_when_time_is_up(enough)),
                 ]
                 await asyncio.wait(workers)
                 for watcher in watchers:
@@ -212,31 +216,36 @@ class _Asker:
             kept = Kept(Reply.failed(fault), attempts=0)
             await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
 
-    async def _enough(self, enough: asyncio.Event) -> None:
+    async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
+        """End the asking when its seconds are over or the event `enough` is set."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
         self._end(End.TIME, "the time is used up")
 
-    async def _stopped(self, stop: asyncio.Event, workers: list[asyncio.Task[None]]) -> None:
+    async def _end_when_stopped(
+        self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
+    ) -> None:
+        """End the asking and cancel its workers when the event `stop` is set."""
         await stop.wait()
         self._end(End.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
-    async def _work(self, groups: object) -> None:
+    async def _ask_groups(self, groups: object) -> None:
+        """Ask groups one after the other until none is left or the asking has ended."""
         for group in groups:  # type: ignore[attr-defined]
-            if self._ended() or not await self._ask(group):
+            if self._has_ended() or not await self._ask(group):
                 return
 
-    def _ended(self) -> bool:
+    def _has_ended(self) -> bool:
         return self.outcome.end is not End.DONE
 
     async def _ask(self, group: list[Planned]) -> bool:
-        """Ask for one reply and keep it; False where the asking has ended instead."""
+        """Ask for one reply and keep it; return False where the asking has ended."""
         request = group[0].request
         price = self.budget.most(request)
-        while not self.budget.fits(price):
+        while not self.budget.can_spend(price):
             if not self.budget.under_way:
                 self._end(End.BUDGET, BUDGET_USED_UP)
                 return False
@@ -244,9 +253,11 @@ class _Asker:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_AGAIN):
                     await self._settled.wait()
-            if self._ended():
+            if self._has_ended():
                 self._left.append(group)
                 return False
+        # Reserved before it is sent: concurrent requests could otherwise exceed the budget
+        # together.
         self.budget.reserve(price)
         began = time.monotonic()
         reply: Reply | None = None
@@ -265,18 +276,18 @@ class _Asker:
         self.outcome.n_asked += 1
         if not await self._keep(group, Kept(reply, attempts, seconds, cost)):
             return False
-        self._judge(reply.fault, began)
-        return not self._ended()
+        self._give_up_if_faulty(reply.fault, began)
+        return not self._has_ended()
 
     async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
-        """Ask until there is a reply, an error that will not pass, or no attempt left."""
+        """Return reply, attempts and seconds, after retries of errors that may pass."""
         tokens = prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
         reply = Reply.failed(Fault("not_asked", "not asked"))
 
         async def once() -> Reply:
             nonlocal attempts, seconds, reply
-            if not await self._paced(tokens):
+            if not await self._wait_for_turn(tokens):
                 if not attempts:
                     raise _OverError
                 return reply  # of the attempt before: there is no other
@@ -285,13 +296,13 @@ class _Asker:
             began = time.monotonic()
             reply = await self.model.reply(planned.request)
             seconds = time.monotonic() - began
-            self._heed(reply, tokens, attempts)
+            self._learn_from_reply(reply, tokens, attempts)
             return reply
 
         again = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_result(self._worth_another),
+            retry=tenacity.retry_if_result(self._is_worth_another),
             stop=tenacity.stop_after_attempt(self.settings.patience.attempts),
-            wait=self._wait,
+            wait=self._compute_wait,
             sleep=self._sleep,
             retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
@@ -301,8 +312,8 @@ class _Asker:
             reply = replace(reply, fault=replace(reply.fault, message=message))
         return reply, attempts, seconds
 
-    async def _paced(self, tokens: int) -> bool:
-        """Wait for the turn of a request; False where the asking ended meanwhile."""
+    async def _wait_for_turn(self, tokens: int) -> bool:
+        """Wait until a request may be sent; return False where the asking ended."""
         if self._over.is_set():
             return False
         if self.pace.is_open:
@@ -321,18 +332,20 @@ class _Asker:
             async with asyncio.timeout(seconds):
                 await self._over.wait()
 
-    def _worth_another(self, reply: Reply) -> bool:
+    def _is_worth_another(self, reply: Reply) -> bool:
+        """Return whether the reply is an error that may pass and the asking goes on."""
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
+    def _compute_wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds until the next attempt: the server's wish, else backoff."""
         fault = state.outcome.result().fault if state.outcome else None
         if fault is not None and fault.wait is not None:
             # Not all at the same moment, and never before the server said.
             return float(fault.wait + tenacity.wait_random(0, 0.05 + 0.1 * fault.wait)(state))
         return float(self._backoff(state))
 
-    def _heed(self, reply: Reply, tokens: int, attempt: int) -> None:
-        """Learn from an attempt for all: that the server is down, busy, or nearly exhausted."""
+    def _learn_from_reply(self, reply: Reply, tokens: int, attempt: int) -> None:
+        """Pause all workers where the server is down, busy or nearly exhausted."""
         self.pace.heed(reply.allowance, tokens)
         fault = reply.fault
         self.outcome.last_fault = "" if fault is None else fault.message
@@ -344,62 +357,66 @@ class _Asker:
         if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
             self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
 
-    def _judge(self, fault: Fault | None, began: float) -> None:
-        """Give the model up where a fault is not that of one item."""
+    def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
+        """End the asking where faults in a row are the model's, not the item's."""
         if fault is None:
             self._faults_in_a_row.clear()
             return
         faults = self._faults_in_a_row
         faults.append(fault)
-        of_the_model = sum(one.code in OF_THE_MODEL for one in faults)
-        passing = sum(one.again for one in faults)
+        n_of_model = sum(one.code in OF_THE_MODEL for one in faults)
+        n_passing = sum(one.again for one in faults)
         if (
             self.settings.stop_at_error
             or (fault.code == "connection" and self._last_success < began)
-            or of_the_model >= ENOUGH_IN_A_ROW
-            or passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
+            or n_of_model >= ENOUGH_IN_A_ROW
+            or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
         ):
             self._end(End.GIVEN_UP, fault.message)
 
     async def _keep(self, group: list[Planned], kept: Kept) -> bool:
+        """Store a reply for a group of requests; return False where the store fails."""
         try:
-            await _all([self.store.keep(group[0], kept)])
+            await _await_all([self.store.keep(group[0], kept)])
             copied = kept.reply.fault is None
-            await _all(
+            await _await_all(
                 [
                     self.store.copy(one) if copied else self.store.keep(one, kept)
                     for one in group[1:]
                 ]
             )
         except OSError as error:
-            self._cannot_store(error)
+            self._end_for_store_error(error)
             return False
         self.outcome.statuses[kept.reply.status] += len(group)
         if kept.reply.fault is not None:
             fault = kept.reply.fault
             self.outcome.faults[fault.code] += len(group)
             self.outcome.messages.setdefault(fault.code, fault.message)
-        self._done()
+        self._report_progress()
         return True
 
-    def _cannot_store(self, error: OSError) -> None:
+    def _end_for_store_error(self, error: OSError) -> None:
+        """End the asking because the store cannot keep replies."""
         self._end(End.STORE, "")
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
-    def _end(self, why: End, reason: str) -> None:
+    def _end(self, end: End, reason: str) -> None:
+        """Set the reason of the end, unless there is one, and wake all workers."""
         if self.outcome.end is End.DONE:
-            self.outcome.end, self.outcome.reason = why, reason
+            self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
             self._over.set()
 
-    def _done(self) -> None:
+    def _report_progress(self) -> None:
+        """Report the numbers of finished and of all requests."""
         if self.progress is not None:
             outcome = self.outcome
             self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
 
 
-async def _all(stored: Sequence[Awaitable[None] | None]) -> None:
-    """Wait for what a store has not kept yet, if it takes its time."""
+async def _await_all(stored: Sequence[Awaitable[None] | None]) -> None:
+    """Await what is not None of a store's results."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

@@ -1,4 +1,4 @@
-"""Tokens and money: what a request may cost at most, and what is left."""
+"""Token estimates, prices and the budget of an asking."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ or did not come in time."""
 
 @dataclass(frozen=True)
 class Prices:
-    """Money for a million tokens read and a million written, in any currency."""
+    """Prices of a million tokens read and a million written, in any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of so many tokens."""
+        """Return the price of so many tokens read and written."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
 
 
 def prompt_tokens(request: ChatRequest) -> int:
-    """Return the tokens of a request, reckoned: a token for every 4 bytes of UTF-8."""
+    """Return the estimated tokens of a request: one for every 4 bytes of UTF-8."""
     texts = (message["content"] for message in request.messages)
-    return sum(TOKENS_A_MESSAGE + tokens_of(text) for text in texts)
+    return sum(TOKENS_A_MESSAGE + estimate_tokens(text) for text in texts)
 
 
-def tokens_of(text: str) -> int:
-    """Return the tokens of a text, reckoned as `prompt_tokens` does."""
+def estimate_tokens(text: str) -> int:
+    """Return the estimated tokens of a text: one for every 4 bytes of UTF-8, rounded up."""
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
 def most_completion_tokens(request: ChatRequest) -> int:
-    """Return how many tokens the reply may have."""
+    """Return the reply's token limit; 1,024 where the request sets none."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
         if isinstance(limit, int) and limit > 0:
@@ -54,18 +54,18 @@ def most_completion_tokens(request: ChatRequest) -> int:
     return UNLIMITED_REPLY
 
 
-def tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
-    """Return the tokens read and written: as the server counted them, else reckoned."""
+def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
+    """Return tokens read and written, as the server counted them, else estimated."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     return (
         prompt_tokens(request) if read is None else read,
-        tokens_of(reply.text + reply.thinking) if written is None else written,
+        estimate_tokens(reply.text + reply.thinking) if written is None else written,
     )
 
 
 @dataclass
 class Purse:
-    """What may be spent, by all who share it; `limit` None for no limit.
+    """Money shared by all models that are asked together; `limit` None for no limit.
 
     `spent` may begin above 0 where earlier asking counts.
     """
@@ -77,7 +77,7 @@ class Purse:
 
 
 class Budget:
-    """What may be spent. Each request is reserved for at its highest price before it is sent.
+    """Budget of one model: reserves each request's highest price before it is sent.
 
     So the limit is kept even with many requests at once, as far as tokens are reckoned right.
     Models that are asked together share a `purse`, each with its prices.
@@ -95,20 +95,20 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """What was spent."""
+        """Money spent so far, by all who share the purse."""
         return self.purse.spent
 
     @property
     def under_way(self) -> int:
-        """How many requests were sent and not settled yet."""
+        """Number of requests that were sent and not settled yet."""
         return self.purse.under_way
 
     def most(self, request: ChatRequest) -> float:
-        """Return the highest price of a request."""
+        """Return the highest price of a request: its tokens and the longest reply."""
         return self.prices.cost(prompt_tokens(request), most_completion_tokens(request))
 
-    def fits(self, price: float) -> bool:
-        """Whether a request of this price may be sent now."""
+    def can_spend(self, price: float) -> bool:
+        """Return whether a request of this price may be sent now."""
         purse = self.purse
         # A sum of floats that should be the limit may be a hair above it.
         return purse.limit is None or purse.spent + purse.reserved + price <= purse.limit * (
@@ -116,12 +116,12 @@ class Budget:
         )
 
     def reserve(self, price: float) -> None:
-        """Keep the price of a request that is sent now."""
+        """Reserve the price of a request that is sent now."""
         self.purse.reserved += price
         self.purse.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
-        """Give a reservation back and return what the reply cost.
+        """Release a reservation and return the cost of the reply.
 
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
         that it refused costs nothing.
@@ -131,7 +131,7 @@ class Budget:
         # Sums of floats leave a trace behind, and would count it against the limit.
         purse.reserved = purse.reserved - price if purse.under_way else 0.0
         came = reply.fault is None or reply.completion_tokens is not None
-        cost = self.prices.cost(*tokens_used(request, reply)) if came else 0.0
+        cost = self.prices.cost(*count_tokens_used(request, reply)) if came else 0.0
         if not came and reply.fault is not None and reply.fault.code in MAYBE_CHARGED:
             cost = self.most(request)
         purse.spent += cost

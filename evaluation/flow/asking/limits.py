@@ -1,4 +1,4 @@
-"""The pace: requests and tokens a minute, and pauses that hold for everybody."""
+"""Pace of requests: limits per minute, and pauses that hold for all workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_PAUSE = 300.0
 
 
 class Pace:
-    """Says when the next request may go out.
+    """Limiter of requests and tokens per minute, with pauses on the server's demand.
 
     Requests and tokens are spread evenly over the minute, without bursts. What the server tells
     of its limits (x-ratelimit headers, Retry-After) and a server that is down hold up everybody.
@@ -28,12 +28,12 @@ class Pace:
         self._open_at = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Let nobody send for so many seconds from now."""
+        """Let no request be sent for `seconds` from now, at most 300."""
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
 
     def heed(self, allowance: Allowance | None, tokens: int) -> None:
-        """Pause where the server will take no further request, or none of so many tokens."""
+        """Pause where the server's allowance ends requests, or tokens for one of this size."""
         if allowance is None:
             return
         if allowance.requests is not None and allowance.requests <= 0:
@@ -43,11 +43,11 @@ class Pace:
 
     @property
     def is_open(self) -> bool:
-        """Whether `turn` would return at once, whoever asks."""
+        """Whether `turn` returns at once for any request."""
         return not (self._request or self._token) and self._open_at <= time.monotonic()
 
     async def turn(self, tokens: int) -> None:
-        """Return when a request of so many tokens may go out."""
+        """Wait until a request of so many tokens may be sent."""
         if self._request or self._token:
             now = time.monotonic()
             mine = max(self._next, now)

@@ -1,4 +1,4 @@
-"""How the questions of a set are asked: the options of a run of the kind ask."""
+"""Options of the run type `ask`: models, prompt, sampling, pace and budget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODEL_SENTENCES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class AskOptions(Parameters):
-    """What models are asked, how they are sampled, how fast, and for how much."""
+    """Options of asking a set's questions: models, prompt, sampling, pace, budget."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **Parameters.sentences,
@@ -190,26 +190,30 @@ class AskOptions(Parameters):
     )
 
     def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that are sent to a model, over those that are registered for it.
+        """Return the parameters of a request: the run's over the registered ones, without seed.
 
         One that is None among the model's is left out.
         """
-        both = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
+        parameters = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
         if self.temperature is not None:
-            both["temperature"] = self.temperature
+            parameters["temperature"] = self.temperature
         if self.max_tokens is not None:
-            both[OTHER_NAME if both.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
+            parameters[OTHER_NAME if parameters.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
         if self.logprobs:
-            both["logprobs"] = True
-        return {name: value for name, value in both.items() if value is not None and name != "seed"}
+            parameters["logprobs"] = True
+        return {
+            name: value
+            for name, value in parameters.items()
+            if value is not None and name != "seed"
+        }
 
-    def seed_for(self, of_model: Mapping[str, Any]) -> int | None:
-        """Return the seed of the first sample; None for a model that knows none (null)."""
+    def get_first_seed(self, of_model: Mapping[str, Any]) -> int | None:
+        """Return the seed of the first sample; None for a model without seeds (null)."""
         own = of_model.get("seed", self.seed)
         return own if isinstance(own, int) else None
 
     def pace(self) -> Settings:
-        """Return how fast and how patiently each model is asked."""
+        """Return concurrency, retries and requests per minute as `Settings`."""
         return Settings(
             at_once=self.concurrency,
             patience=self.patience(),
@@ -217,7 +221,7 @@ class AskOptions(Parameters):
         )
 
     def patience(self) -> Patience:
-        """Return how often and how long a server is asked."""
+        """Return attempts, timeout and waits of one request."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 

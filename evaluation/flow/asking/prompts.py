@@ -1,4 +1,4 @@
-"""What a model is told: a system text and a template, stored with the hash that names them."""
+"""Prompts: system text and template with named fields, identified by a hash."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
 
 
 def prompt_hash(system: str, template: str) -> str:
-    """SHA-256, in hexadecimal, of what a model is told: it names a version of a prompt."""
+    """Return the SHA-256, as hexadecimal digits, of a system text and a template."""
+    # As a JSON list, so that moving text from one part to the other changes the hash.
     both = json.dumps([system, template], ensure_ascii=False)
     return hashlib.sha256(both.encode()).hexdigest()
 
 
 class TemplateError(ValueError):
-    """A template cannot be used; the message says why and what to do.
+    """A template that cannot be used; the message says why and what to do.
 
     `code` and `values` say the same to other doors than the terminal: "braces", "bare" (a field
     with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
@@ -47,7 +48,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A strategy's template with its system text ("" for none).
+    """A strategy's template with its system text, "" for none.
 
     A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
     TemplateError: a name that the strategy does not have or a needed one that is missing, braces
@@ -59,7 +60,8 @@ class Prompt:
     system: str = SYSTEM
 
     def __post_init__(self) -> None:
-        known, used = FIELDS[self.strategy], [name for _, name in template_parts(self.template)]
+        """Raise TemplateError for an unknown field, or a needed one that is missing."""
+        known, used = FIELDS[self.strategy], [name for _, name in parse_template(self.template)]
         for name in used:
             if name is None or name in known:
                 continue
@@ -86,10 +88,10 @@ class Prompt:
         return prompt_hash(self.system, self.template)
 
     def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation about one item; a field that is not given is empty."""
+        """Return the conversation about one item; a missing field is empty."""
         content = "".join(
             text + (fields.get(name, "") if name else "")
-            for text, name in template_parts(self.template)
+            for text, name in parse_template(self.template)
         )
         user = {"role": "user", "content": content}
         return ({"role": "system", "content": self.system}, user) if self.system else (user,)
@@ -103,7 +105,7 @@ def item_fields(
     passage: str = "",
     title: str = "",
 ) -> dict[str, str]:
-    """Return what a template may show of an item, by field: choices as lines below the question."""
+    """Return the template fields of an item; choices as lines below the question."""
     return {
         "question": question,
         "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)] if choices else ""),
@@ -114,8 +116,8 @@ def item_fields(
     }
 
 
-def template_parts(template: str) -> list[tuple[str, str | None]]:
-    """Return literal texts, each with the name of the field after it. Raises TemplateError."""
+def parse_template(template: str) -> list[tuple[str, str | None]]:
+    """Return literal texts, each with the name of the field after it, None at the end."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:

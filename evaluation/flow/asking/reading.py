@@ -1,4 +1,4 @@
-"""Asks a model about answers, and once more where its reply cannot be read."""
+"""Ask a model about answers, and once more where its reply cannot be read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from annotations.exchange.records import AnswerStatus
 from evaluation.backends.chat.contract import Message
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.prompts import PASSAGE, TemplateError, prompt_hash, template_parts
+from evaluation.flow.asking.prompts import PASSAGE, TemplateError, parse_template, prompt_hash
 from evaluation.methods.cells import Booleans, Integers, codes_of
 
 
 @dataclass(frozen=True)
 class PromptWithReminder:
-    """A template, and the reminder that follows a reply which cannot be read.
+    """A template, and the reminder that follows a reply that cannot be read.
 
     `{passage}` stands for the text that a question is about, with a line of its own, or nothing.
     A brace itself is written twice. Raises TemplateError: an unknown field, or one but the passage
@@ -30,7 +30,8 @@ class PromptWithReminder:
     fields: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        used = [name for _, name in template_parts(self.template) if name is not None]
+        """Raise TemplateError for an unknown field, or a needed one that is missing."""
+        used = [name for _, name in parse_template(self.template) if name is not None]
         known = ", ".join(f"{{{name}}}" for name in self.fields)
         for name in used:
             if name not in self.fields:
@@ -54,38 +55,42 @@ class PromptWithReminder:
         return prompt_hash(self.again, self.template)
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation; a field that is not given is empty."""
+        """Return the conversation about one answer; a missing field is empty."""
         given = dict(values)
         if given.get(PASSAGE):
             given[PASSAGE] = f"Text: {given[PASSAGE]}\n\n"
         content = "".join(
             text + (given.get(name, "") if name else "")
-            for text, name in template_parts(self.template)
+            for text, name in parse_template(self.template)
         )
         return ({"role": "user", "content": content},)
 
     def asked_again(self, messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
-        """Return the conversation that goes on after a reply that said nothing."""
+        """Return the conversation with reply and reminder appended."""
         more: Message = {"role": "user", "content": self.again}
         if not reply.strip():  # servers refuse an empty turn
-            return (*messages[:-1], {**messages[-1], "content": _both(messages[-1], self.again)})
+            return (
+                *messages[:-1],
+                {**messages[-1], "content": _append_reminder(messages[-1], self.again)},
+            )
         return (*messages, {"role": "assistant", "content": reply}, more)
 
 
-def _both(message: Message, again: str) -> str:
+def _append_reminder(message: Message, again: str) -> str:
+    """Return the text of a message with the reminder below it."""
     return f"{message['content']}\n\n{again}"
 
 
 class Reply(Protocol):
-    """A reply."""
+    """Protocol of a stored reply."""
 
     @property
     def answer(self) -> str:
-        """Its text."""
+        """Text of the reply."""
 
     @property
     def status(self) -> AnswerStatus:
-        """What came of asking."""
+        """Status of the reply: text, empty, refused, cut off or error."""
 
 
 Replies = Mapping[tuple[str, int], Reply]
@@ -96,7 +101,7 @@ Read = Callable[[str], tuple[T | None, str | None]]
 
 @dataclass(frozen=True)
 class AnswerColumns:
-    """N answers with a text, as columns.
+    """N answers with a text and their questions, as columns.
 
     Attributes
     ----------
@@ -117,12 +122,12 @@ class AnswerColumns:
         return len(self.texts)
 
     def name(self, row: int) -> str:
-        """Return the name of an answer, which no other has."""
+        """Return a name of an answer that is unique among all answers."""
         kind = "worker" if self.people[row] else "model"
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
     def fields(self, row: int) -> dict[str, str]:
-        """Return what a prompt shows of an answer's question."""
+        """Return the prompt fields of an answer's question: wording and passage."""
         question = self.questions[row]
         return {
             "question": self.wordings.get(question, str(question)),
@@ -130,7 +135,7 @@ class AnswerColumns:
         }
 
     def codes(self) -> tuple[Integers, Integers, Booleans]:
-        """Return (N,) codes of questions and of authors, and who of them are people."""
+        """Return codes (N,) of questions and of authors, and which authors are workers."""
         asked = codes_of(np.array([str(one) for one in self.questions], dtype=object))[0]
         who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
         author = codes_of(np.array(who, dtype=object))[0]
@@ -145,7 +150,7 @@ def read_replies(
     read: Read[T],
     nothing: str,
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
-    """Return what `read` takes from each reply, or why nothing, and how many were asked again.
+    """Return what `read` makes of each reply, or why nothing, and the number of re-asks.
 
     By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
     or was cut off, as it would be again; `nothing` is why of an empty one.
@@ -153,7 +158,7 @@ def read_replies(
     if not items:
         return {}, 0
     replies = ask(step, prompt, items)
-    found = {which: _read_in(reply, read, nothing) for which, reply in replies.items()}
+    found = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
     messages = {item.id: item.messages for item in items}
     unread = [
         which
@@ -168,11 +173,12 @@ def read_replies(
         ]
         second = ask(f"{step} again", prompt, more)
         for which in unread:
-            found[which] = _read_in(second[name[which], 0], read, nothing)
+            found[which] = _read_reply(second[name[which], 0], read, nothing)
     return found, len(unread)
 
 
-def _read_in(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
+def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
+    """Return what `read` makes of one reply; None with the reason for a reply without text."""
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)
     return None, nothing if reply.status is AnswerStatus.EMPTY else reply.status.value

@@ -1,4 +1,4 @@
-"""How a language model is reached and what asking it costs, as its owner registers it."""
+"""Registration of a language model: address, key variable, parameters and prices."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 def url_of(spec: str) -> str:
-    """Return the address in a SPEC; "" where it has none."""
+    """Return the address in a SPEC ``openai:MODEL@URL``; "" for another SPEC."""
     kind, _, target = spec.partition(":")
     parts = model_at_url(target) if kind == OPENAI else None
     return parts[1] if parts else ""
 
 
-def _wrong_spec(spec: str) -> Problem | None:
+def _check_spec(spec: str) -> Problem | None:
+    """Return the problem of a SPEC that no back-end takes, else None."""
     if not spec.isprintable():
         return problem("spec", "spec", reason="it holds a character that no address has")
     kind, _, target = spec.partition(":")
@@ -39,13 +40,14 @@ def _wrong_spec(spec: str) -> Problem | None:
     return None
 
 
-def _wrong_variable(name: str) -> Problem | None:
+def _check_variable(name: str) -> Problem | None:
+    """Return the problem of a text that is no name of an environment variable, else None."""
     return None if VARIABLE.fullmatch(name) else problem("variable", "key_variable")
 
 
 @dataclass(frozen=True)
 class ModelOptions(Parameters):
-    """How a model is reached; a model without a SPEC only has answers that were imported."""
+    """Registration of a model; without a SPEC it only has imported answers."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **Parameters.sentences,
@@ -72,7 +74,7 @@ class ModelOptions(Parameters):
             "openai:small-1@https://api.example.org/v1; or local:smollm2, the packaged model.",
             max_length=1000,
             optional=True,
-            test=_wrong_spec,
+            test=_check_spec,
         ),
     )
     key_variable: str | None = option(
@@ -83,7 +85,7 @@ class ModelOptions(Parameters):
             "never stored.",
             max_length=100,
             optional=True,
-            test=_wrong_variable,
+            test=_check_variable,
         ),
     )
     parameters: dict[str, Any] = option(
@@ -114,7 +116,7 @@ class ModelOptions(Parameters):
     )
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield what contradicts each other."""
+        """Yield problems of fields that do not fit together: prices, parameters, key."""
         if (self.price_in is None) != (self.price_out is None):
             missing = "price_in" if self.price_in is None else "price_out"
             yield problem("prices", missing)

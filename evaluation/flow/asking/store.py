@@ -1,4 +1,4 @@
-"""Where replies are kept: a small contract, and one that lives in memory."""
+"""Protocol of stores of replies, and a store in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.flow.asking.plan import Planned
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A reply as it is kept, with what asking it took.
+    """A reply as it is stored, with attempts, seconds and cost.
 
     `attempts` is 0 where it was not asked, because the model was given up. `cost` is in the
     currency of the prices, `seconds` from sending the last attempt to its last byte.
@@ -25,45 +25,45 @@ class Kept:
 
 
 class Store(Protocol):
-    """Keeps replies for good: what `keep` has returned from is not lost, whatever happens.
+    """Protocol of a store of replies; a kept reply is never lost.
 
     A store that takes its time returns what is awaited in place of None.
     """
 
     def has(self, planned: Planned) -> bool:
-        """Whether this item has its reply (an ERROR is none)."""
+        """Return whether the request's item has a reply (an ERROR is none)."""
 
     def known(self, key: str) -> bool:
-        """Whether a reply of this key is kept, if only for another item."""
+        """Return whether a reply with this key is stored, also for another item."""
 
     def copy(self, planned: Planned) -> Awaitable[None] | None:
-        """Give the item the kept reply of its key."""
+        """Store the known reply of the request's key for its item."""
 
     def keep(self, planned: Planned, kept: Kept) -> Awaitable[None] | None:
-        """Keep a reply. Raises OSError where it cannot; the asking ends then."""
+        """Store a reply. Raises OSError where it cannot; the asking ends then."""
 
 
 class MemoryStore:
-    """Keeps replies as long as the process lives: `kept` by the place of the item and sample."""
+    """Store in memory: `kept` by index of the item and sample."""
 
     def __init__(self) -> None:
         self.kept: dict[tuple[int, int], Kept] = {}
         self._by_key: dict[str, Kept] = {}
 
     def has(self, planned: Planned) -> bool:
-        """Whether this item has its reply."""
+        """Return False: a new store knows no item."""
         return False
 
     def known(self, key: str) -> bool:
-        """Whether a reply of this key is kept."""
+        """Return whether a reply with this key is stored."""
         return key in self._by_key
 
     def copy(self, planned: Planned) -> None:
-        """Give the item the kept reply of its key."""
+        """Store the known reply of the request's key for its item."""
         self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
 
     def keep(self, planned: Planned, kept: Kept) -> None:
-        """Keep a reply."""
+        """Store a reply; one without fault is known by its key."""
         self.kept[planned.place, planned.request.sample] = kept
         if kept.reply.fault is None:
             self._by_key[planned.key] = kept

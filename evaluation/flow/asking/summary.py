@@ -1,4 +1,4 @@
-"""What a run that asked models says of itself: a model each, what came, and why not more did."""
+"""Summary of a run that asked models: counts, cost and end for each model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Usage(Stored):
-    """What a model was used for in a step of a study, in all turns of its run.
+    """Use of one model in one step of a study, over all turns of the run.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Usage(Stored):
 
     @property
     def replies(self) -> int:
-        """How many replies there are by what came; 0 of a run older than that count."""
+        """Number of replies by all outcomes; 0 for runs older than these counts."""
         return self.answered + self.empty + self.refused + self.cut_off + self.errors
 
 
@@ -65,7 +65,7 @@ LONGEST_REPLY = "max_tokens"
 def cut_off_warnings(
     usage: Sequence[Usage], options: Mapping[str, str] = MappingProxyType({})
 ) -> list[Message]:
-    """Return a warning about replies that were cut off, for each option that makes them longer.
+    """Return a warning on cut-off replies for each option that sets their length.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def cut_off_warnings(
 
 @dataclass(frozen=True)
 class AskedModel(Stored):
-    """What came of one model.
+    """Outcome of one model: counts, tokens, cost and end.
 
     `planned` == `answered` + `empty` + `refused` + `cut_off` + sum of `errors` + `not_asked`, in
     replies: a question and a sample each.
@@ -149,18 +149,18 @@ class AskedModel(Stored):
 
     @property
     def failures(self) -> int:
-        """How many replies are errors."""
+        """Number of replies that are errors."""
         return sum(self.errors.values())
 
     @property
     def complete(self) -> bool:
-        """Whether every reply is an answer, empty or a refusal."""
+        """Whether every reply is a text, empty or a refusal."""
         return not self.failures and not self.not_asked and not self.cut_off
 
 
 @dataclass(frozen=True)
 class StudySummary(RunSummary):
-    """What every study says of the models it asked.
+    """Part of a study's summary on the models it asked.
 
     Attributes
     ----------
@@ -172,13 +172,13 @@ class StudySummary(RunSummary):
     usage: tuple[Usage, ...] = ()
 
     def asked_models(self) -> Sequence[Usage]:
-        """Return what models were used for, by step."""
+        """Return the usage of each model, by step."""
         return self.usage
 
 
 @dataclass(frozen=True)
 class AskSummary(RunSummary):
-    """What came of all models, in the order in which they were chosen."""
+    """Summary of a run that asks: one entry for each model, in the order of choice."""
 
     questions: int = 0
     samples: int = 1
@@ -187,11 +187,11 @@ class AskSummary(RunSummary):
 
     @property
     def complete(self) -> bool:
-        """Whether every model gave every reply, if only an empty one or a refusal."""
+        """Whether every model gave every reply: a text, empty or a refusal."""
         return all(model.complete for model in self.models)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return what the page of a run shows of what went in and came out."""
+        """Return the counts for the run's page: questions, models, model answers."""
         return {
             "questions": self.questions,
             "models": len(self.models),

@@ -1,1 +1,1 @@
-"""Which method to trust in a domain, by answers of it that somebody graded."""
+"""Choice of the method to trust in a domain, by graded answers of it."""

@@ -1,4 +1,4 @@
-"""How all methods are tried on graded answers."""
+"""Options of the run that tries all methods on graded answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from evaluation.options import Parameters, Problem, Switch, Text, Whole, option,
 from evaluation.options.declaration import ADVANCED, BASIC
 
 
-def _labels(text: str) -> Problem | None:
+def _check_labels(text: str) -> Problem | None:
+    """Return the problem of a text that cannot be read as values of labels, else None."""
     try:
         Labels.parse(text)
     except ValueError as error:
@@ -22,7 +23,7 @@ def _labels(text: str) -> Problem | None:
 
 @dataclass(frozen=True)
 class GradedOptions(Parameters):
-    """What labels are worth, and how crowds are made where nobody knows who answered."""
+    """Values of labels, slow methods, embedder, dealt crowds and seed."""
 
     labels: str | None = option(
         None,
@@ -33,7 +34,7 @@ class GradedOptions(Parameters):
             group=BASIC,
             optional=True,
             max_length=2000,
-            test=_labels,
+            test=_check_labels,
         ),
     )
     slow: bool = option(

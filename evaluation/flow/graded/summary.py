@@ -1,4 +1,4 @@
-"""What trying all methods on graded answers comes to, in messages for every door."""
+"""Summary of all methods tried on graded answers: table, verdict and messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Verdict = Literal["better", "default", "apart", "small"]
 
 @dataclass(frozen=True)
 class Between:
-    """A correlation, or a difference of two, with its 95% interval over workers.
+    """A correlation or difference of correlations with its 95% interval over workers.
 
     All None where it is undefined, the ends alone where only they are.
     """
@@ -37,7 +37,7 @@ class Between:
 
 @dataclass(frozen=True)
 class MethodRow:
-    """A method, how its scores of workers agree with their mean grades (Pearson's r).
+    """Correlation (Pearson's r) of one method's worker scores with mean grades.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class GradedSummary(RunSummary):
-    """What was found.
+    """Result of trying all methods: rows, verdict and counts.
 
     Attributes
     ----------
@@ -98,11 +98,11 @@ class GradedSummary(RunSummary):
     notes: tuple[dict[str, Any], ...] = ()
 
     def row(self, name: str) -> MethodRow:
-        """Return a method's row; raises KeyError for one that was not tried."""
+        """Return a method's row. Raises KeyError for a method that was not tried."""
         return {row.name: row for row in self.rows}[name]
 
     def shown_counts(self) -> dict[str, int]:
-        """Return what the page of a run shows of what went in."""
+        """Return the counts for the run's page: graded answers, workers, questions."""
         return {
             "graded answers": self.answers,
             "workers": self.workers,
@@ -111,7 +111,7 @@ class GradedSummary(RunSummary):
 
     @property
     def sentence(self) -> Message:
-        """Which method to trust, in one sentence."""
+        """Message that says which method to trust."""
         row = self.row(self.method)
         r = row.held if self.held else row.full
         values = {
@@ -131,33 +131,35 @@ class GradedSummary(RunSummary):
 
     @property
     def messages(self) -> list[Message]:
-        """The sentence, how to have the method, and what all of it rests on."""
-        return [self.sentence, *self._how(), self._basis()]
+        """Messages: which method to trust, how to run it, and the data behind it."""
+        return [self.sentence, *self._build_advice(), self._build_basis()]
 
-    def _how(self) -> Iterator[Message]:
+    def _build_advice(self) -> Iterator[Message]:
+        """Yield how to run the method to trust; nothing for the default method."""
         run = self.row(self.method).run
         if run is None:
             yield Message("graded.no_run", {"method": self.method})
-            yield from self._best_of_runs()
+            yield from self._build_best_run()
         elif self.method != DEFAULT:
-            yield Message("graded.run", {"method": self.method, "options": _said(run)})
+            yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
 
-    def _best_of_runs(self) -> Iterator[Message]:
-        """Say which method that a run computes was best on the half that was chosen by."""
+    def _build_best_run(self) -> Iterator[Message]:
+        """Yield which method of a grading run was best on the choosing half."""
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
             return
         best = max(known, key=lambda row: row.choosing or 0.0)
         values = {
             "method": best.name,
-            "options": _said(best.run or {}) or "the defaults",
+            "options": _format_options(best.run or {}) or "the defaults",
             "r": best.held.value,
             "low": best.held.low,
             "high": best.held.high,
         }
         yield Message("graded.best_run", values)
 
-    def _basis(self) -> Message:
+    def _build_basis(self) -> Message:
+        """Return the message on the answers, questions and workers behind the verdict."""
         values = {
             "file": self.file,
             "answers": self.answers,
@@ -170,7 +172,7 @@ class GradedSummary(RunSummary):
 
 
 def method_cells(summary: GradedSummary) -> list[tuple[object, ...]]:
-    """Return the rows of `METHODS_HEADER`."""
+    """Return the rows of the methods table, cells as in `METHODS_HEADER`."""
     return [
         (
             *(row.name, row.kind, *asdict(row.full).values(), row.rank, row.choosing),
@@ -181,5 +183,6 @@ def method_cells(summary: GradedSummary) -> list[tuple[object, ...]]:
     ]
 
 
-def _said(options: dict[str, str]) -> str:
+def _format_options(options: dict[str, str]) -> str:
+    """Return options as text, name and value, joined by commas."""
     return ", ".join(f"{name} {value}" for name, value in options.items())

@@ -1,1 +1,1 @@
-"""How sure a number is: intervals, draws, tests, comparisons."""
+"""Statistical inference: intervals, bootstrap draws, tests, comparisons."""

@@ -1,4 +1,4 @@
-"""Statistics of items with intervals by items: whole items are drawn, with all their replies.
+"""Statistics over items with bootstrap intervals; whole items are drawn, with all replies.
 
 `means` is for whatever is the mean of a number an item; `drawn_intervals` for any other statistic,
 which is computed anew from how often each item was drawn.
@@ -24,7 +24,7 @@ _REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic of n items; `value` None where it is undefined, `low` and `high` None together.
+    """A statistic of n items with its interval; None with `reason` where it is undefined.
 
     `reason` says why the value is None, or else why the interval is.
     """
@@ -39,7 +39,7 @@ class Estimate:
 def means(
     values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
 ) -> list[Estimate]:
-    """Mean of each row over the items where it is defined, with its interval.
+    """Return the mean of each row over its defined items, with a bootstrap interval.
 
     Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
 
@@ -86,7 +86,7 @@ def drawn_intervals(
     level: float = 0.95,
     kinds: NDArray[np.int64] | None = None,
 ) -> list[Estimate]:
-    """Add intervals to statistics that were computed already.
+    """Return estimates of given statistics with bootstrap intervals, by recomputing each draw.
 
     Parameters
     ----------
@@ -102,6 +102,7 @@ def drawn_intervals(
     low, high = np.full((2, len(found)), np.nan)
     reasons: list[str | None] = [NO_DRAWS] * len(found)
     if n_draws and items:
+        # All rows share the draws: a row's interval does not depend on which other rows there are.
         blocks = multiplicities(items, n_draws, seed, kinds)
         drawn = np.hstack([statistic(weights) for weights in blocks])
         interval = widened_percentile_interval(drawn, counts, level)

@@ -1,4 +1,4 @@
-"""Several models on the same questions: every pair compared, and the ranks that are significant."""
+"""Comparison of several models on the same questions: all pairs, and significant ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.inference.differences import (
-    bootstrap_means,
-    clustered_standard_error,
-    sign_flip_p_values,
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_sign_flip_p_values,
 )
-from evaluation.methods.inference.intervals import bootstrap_t_interval, t_interval
+from evaluation.methods.inference.intervals import compute_bootstrap_t_interval, t_interval
 from evaluation.methods.inference.paired import (
     DETECTABLE_STANDARD_ERRORS,
     check_draws,
     check_right,
-    mcnemar_p_values,
+    compute_mcnemar_p_values,
 )
 from evaluation.methods.undefined import or_none
 
@@ -36,7 +36,7 @@ _MOST_PERMUTATIONS = 99_999
 
 @dataclass(frozen=True)
 class Comparison:
-    """Model A against model B on the n questions both were scored on.
+    """Difference of model A and model B on the n questions that both have a score for.
 
     `difference` is the mean of A - B in the units of the scores, None without a common question.
     Interval, p-values and `smallest_detectable` (2.8 paired standard errors) are None, with
@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class SignificantRank:
-    """1 + the number of models significantly better; several models may share a rank.
+    """Rank of a model: 1 + the number of models significantly better; ranks may be shared.
 
     `n_compared` of the other models could be compared. `rank` is None, with `reason`
     "no_comparison", where there are others and none of them could.
@@ -89,7 +89,7 @@ def compare_models(
     n_permutations: int | None = None,
     level: float = 0.95,
 ) -> list[Comparison]:
-    """Every pair of models, compared on their common questions.
+    """Return the comparison of every pair of models on their common questions.
 
     Per pair the interval of `bootstrap_mean_difference` (the same numbers: all pairs with the same
     common questions share the draws) and the p of the sign-flip test, exact up to 14 differing
@@ -125,7 +125,7 @@ def compare_models(
     ValueError : shapes or names that do not fit, infinite scores, unknown test or correction,
         scores other than 0 and 1 with "mcnemar", n_draws, n_permutations or level out of range.
     """
-    values = _checked_scores(scores, names, test)
+    values = _check_scores(scores, names, test)
     check_draws(n_draws)
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
@@ -133,6 +133,7 @@ def compare_models(
     if not pairs:
         return []
     if n_permutations is None:
+        # The least p-value is 1/(n + 1), and Holm multiplies it by the number of pairs.
         wanted = _PERMUTATIONS_PER_PAIR * len(pairs)
         n_permutations = min(max(wanted, _FEWEST_PERMUTATIONS), _MOST_PERMUTATIONS)
     if n_permutations < 1:
@@ -144,10 +145,10 @@ def compare_models(
     n = np.count_nonzero(common, axis=1)
     defined = n >= 2
 
-    p_values, tests = _p_values(differences, test, n_permutations, seed)
+    p_values, tests = _compute_p_values(differences, test, n_permutations, seed)
     p_values[~defined] = np.nan
     adjusted = CORRECTIONS[correction](p_values)
-    low, high, errors = _intervals(differences, common, n_draws, level, seed)
+    low, high, errors = _compute_intervals(differences, common, n_draws, level, seed)
     means = differences.sum(axis=1) / np.maximum(n, 1)
     return [
         Comparison(
@@ -176,7 +177,7 @@ def compare_models(
 def significant_ranks(
     comparisons: Sequence[Comparison], names: Sequence[str], alpha: float = 0.05
 ) -> list[SignificantRank]:
-    """Rank of each model: 1 + how many models are significantly better than it.
+    """Return the rank of each model: 1 + the number of models significantly better.
 
     Better means an adjusted p-value below alpha and a higher mean on the common questions. A model
     that must not be ranked yet (a question still in ERROR) is for the caller to leave out, before
@@ -220,22 +221,22 @@ def significant_ranks(
     return ranks
 
 
-def _p_values(
+def _compute_p_values(
     differences: FloatArray, test: Test, n_permutations: int, seed: int
 ) -> tuple[FloatArray, list[str]]:
-    """The p-value of each row and how it was made; a question that is not common counts as 0."""
+    """Return each row's p-value and the name of its test; a missing question counts 0."""
     if test == "mcnemar":
         only_a = np.count_nonzero(differences > 0, axis=1)
         only_b = np.count_nonzero(differences < 0, axis=1)
-        return mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
-    p_values, exact = sign_flip_p_values(differences, n_permutations, seed)
+        return compute_mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
+    p_values, exact = compute_sign_flip_p_values(differences, n_permutations, seed)
     return p_values, ["sign-flip-exact" if e else "sign-flip-monte-carlo" for e in exact]
 
 
-def _intervals(
+def _compute_intervals(
     differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Low, high and standard error of each row, NaN where n < 2.
+    """Return low, high and standard error of each row's mean; NaN where n < 2.
 
     Rows with the same common questions go together: complete data is one matrix product.
     """
@@ -250,17 +251,18 @@ def _intervals(
             continue
         sizes = np.ones(n)
         means = totals.mean(axis=1)
-        errors[rows] = clustered_standard_error(totals, sizes)
+        errors[rows] = compute_clustered_standard_errors(totals, sizes)
         if n_draws:
-            draws = bootstrap_means(totals, sizes, n_draws, seed)
-            intervals = bootstrap_t_interval(means, draws, n, level)
+            draws = compute_bootstrap_means(totals, sizes, n_draws, seed)
+            intervals = compute_bootstrap_t_interval(means, draws, n, level)
         else:
             intervals = t_interval(means, errors[rows], n, level)
         low[rows], high[rows] = intervals.low, intervals.high
     return low, high, errors
 
 
-def _checked_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
+def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
+    """Return scores as floats (models, questions). Raises ValueError for a misfit."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
     values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Corrections of p-values where many hypotheses are tested at once."""
+"""Corrections of p-values for multiple tests: Holm and Benjamini-Hochberg."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ Correction = Literal["holm", "benjamini-hochberg"]
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Holm's step-down adjusted p-values, controlling the family-wise error rate.
+    """Return Holm's step-down adjusted p-values, which control the family-wise error rate.
 
     The i-th smallest of m (i from 0) becomes the largest of (m - i') p over the ranks i' <= i,
     at most 1. Source: Holm 1979.
@@ -30,7 +30,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
     ------
     ValueError : not a vector, or a value outside 0..1.
     """
-    p, known = _known_p_values(p_values)
+    p, known = _select_known_p_values(p_values)
     adjusted = np.full(len(p), np.nan)
     values = p[known]
     order = np.argsort(values, kind="stable")
@@ -42,19 +42,20 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """Benjamini-Hochberg step-up adjusted p-values, controlling the false discovery rate.
+    """Return Benjamini-Hochberg adjusted p-values, which control the false discovery rate.
 
     Arguments, nulls, order and errors as in `holm`; never above Holm's. Source: Benjamini and
     Hochberg 1995.
     """
-    p, known = _known_p_values(p_values)
+    p, known = _select_known_p_values(p_values)
     adjusted = np.full(len(p), np.nan)
     if known.any():
         adjusted[known] = stats.false_discovery_control(p[known], method="bh")
     return adjusted
 
 
-def _known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the p-values as floats and which are not NaN; ValueError outside 0..1."""
     p = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):

@@ -1,4 +1,4 @@
-"""Does one method's scores agree better with the truth than another's? A paired bootstrap.
+"""Paired bootstrap test whether one method's scores agree better with the truth than another's.
 
 Workers are drawn with replacement, the same ones in every repetition and for every method; the
 statistic is the mean over repetitions of the difference of two correlations, or of one correlation.
@@ -27,7 +27,7 @@ NO_DIFFERENCE = "no_difference"
 
 @dataclass(frozen=True)
 class CorrelationDifference:
-    """Mean over repetitions of r(a, truth) - r(b, truth), and its p; None with a `reason`.
+    """Mean difference of two correlations with its p-value; None with a `reason`.
 
     `low` and `high` are its 95% interval; None together, as p.
     """
@@ -46,7 +46,7 @@ def correlation_differences(
     n_draws: int = 9_999,
     seed: int = 0,
 ) -> list[CorrelationDifference]:
-    """Compare K methods with one, each by Pearson's correlation with the truth.
+    """Return, for each of K methods, its correlation with the truth less the reference's.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def correlation_differences(
     if a.ndim != 3 or a.shape[1:] != b.shape or b.shape != t.shape:
         raise ValueError(f"shapes {a.shape}, {b.shape} and {t.shape} do not fit together")
     m = t.shape[1]
-    draws = _draws(m, n_draws, seed)
+    draws = _draw_workers(m, n_draws, seed)
     left_out = 1.0 - np.eye(m)
-    everybody = np.ones((1, m))
+    all_workers = np.ones((1, m))
     found = []
     for method in a:
         if m < FEWEST_WORKERS:
@@ -78,10 +78,11 @@ def correlation_differences(
             continue
         both = ~np.isnan(method + b + t)
         observed, of_draws, of_left_out = (
-            _mean_correlation(method, t, both, times) - _mean_correlation(b, t, both, times)
-            for times in (everybody, draws, left_out)
+            _compute_mean_correlations(method, t, both, times)
+            - _compute_mean_correlations(b, t, both, times)
+            for times in (all_workers, draws, left_out)
         )
-        found.append(_tested(float(observed[0]), of_draws, of_left_out))
+        found.append(_compute_difference(float(observed[0]), of_draws, of_left_out))
     return found
 
 
@@ -111,27 +112,27 @@ def mean_correlation(
     known = ~np.isnan(a + t)
     n = int(known.any(axis=0).sum())
     m = a.shape[1]
-    draws, left_out, everybody = _draws(m, n_draws, seed), 1.0 - np.eye(m), np.ones((1, m))
-    observed = float(_mean_correlation(a, t, known, everybody)[0])
+    draws, left_out, everybody = _draw_workers(m, n_draws, seed), 1.0 - np.eye(m), np.ones((1, m))
+    observed = float(_compute_mean_correlations(a, t, known, everybody)[0])
     if np.isnan(observed):
         return Estimated(None, None, None, n, n, NO_CORRELATION)
     if n < FEWEST_WORKERS:
         return Estimated(observed, None, None, n, n, TOO_FEW_WORKERS)
-    of_draws = _mean_correlation(a, t, known, draws)
+    of_draws = _compute_mean_correlations(a, t, known, draws)
     # Without a worker that no repetition knows, nothing changes.
-    of_left_out = _mean_correlation(a, t, known, left_out)[known.any(axis=0)]
+    of_left_out = _compute_mean_correlations(a, t, known, left_out)[known.any(axis=0)]
     of_draws = of_draws[~np.isnan(of_draws)]
     if np.isnan(of_left_out).any() or not len(of_draws):
         return Estimated(observed, None, None, n, n, NO_CORRELATION)
-    low, high = bca_interval(observed, of_draws, of_left_out)
+    low, high = compute_bca_interval(observed, of_draws, of_left_out)
     return Estimated(observed, low, high, n, n)
 
 
-def bca_interval(
+def compute_bca_interval(
     observed: float, draws: Floats, left_out: Floats, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the BCa interval (Efron 1987) of a statistic; parameters as `bca_p_value`."""
-    bias, acceleration = _bias(observed, draws), _acceleration(left_out)
+    """Return the BCa interval (Efron 1987) of a statistic; arguments of `compute_bca_p_value`."""
+    bias, acceleration = _estimate_bias(observed, draws), _estimate_acceleration(left_out)
     ends = []
     for share in ((1 - level) / 2, (1 + level) / 2):
         w = bias + float(stats.norm.ppf(share))
@@ -140,8 +141,8 @@ def bca_interval(
     return float(low), float(high)
 
 
-def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
-    """Return the two-sided p of 0: one less the level of the BCa interval that ends at 0.
+def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
+    """Return the two-sided p-value of 0: 1 - level of the BCa interval that ends at 0.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
     left_out : (M,) its values without one unit each, for the acceleration.
     """
     b = len(draws)
-    bias, acceleration = _bias(observed, draws), _acceleration(left_out)
-    at_zero = _z((draws < 0).mean() / 2 + (draws <= 0).mean() / 2, b)
+    bias, acceleration = _estimate_bias(observed, draws), _estimate_acceleration(left_out)
+    at_zero = _compute_normal_quantile((draws < 0).mean() / 2 + (draws <= 0).mean() / 2, b)
     # The end of the interval at level z is the draw of rank Phi(bias + w / (1 - acceleration w)),
     # w = bias + z. Solved for z where that draw is 0:
     u = at_zero - bias
@@ -158,37 +159,40 @@ def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
     return min(1.0, max(2 * min(tail, 1 - tail), 2 / (b + 1)))
 
 
-def _bias(observed: float, draws: Floats) -> float:
-    """Return the normal quantile of the share of draws below the statistic."""
+def _estimate_bias(observed: float, draws: Floats) -> float:
+    """Return BCa's z0: the normal quantile of the share of draws below the statistic."""
     below = (draws < observed).mean() / 2 + (draws <= observed).mean() / 2
-    return _z(below, len(draws))
+    return _compute_normal_quantile(below, len(draws))
 
 
-def _acceleration(left_out: Floats) -> float:
-    """Return how the standard error changes with the statistic, by leaving out one unit each."""
+def _estimate_acceleration(left_out: Floats) -> float:
+    """Return BCa's acceleration from leave-one-out (jackknife) values of the statistic."""
     apart = left_out.mean() - left_out
     spread = float((apart**2).sum() ** 1.5)
     return float((apart**3).sum()) / (6 * spread) if spread > 0 else 0.0
 
 
-def _tested(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
+def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
+    """Return an observed difference with BCa interval and p-value, or the reason for none."""
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
     if np.abs(draws).max() < 1e-12:
         return CorrelationDifference(observed, None, NO_DIFFERENCE)
-    low, high = bca_interval(observed, draws, left_out)
-    return CorrelationDifference(observed, bca_p_value(observed, draws, left_out), None, low, high)
+    low, high = compute_bca_interval(observed, draws, left_out)
+    return CorrelationDifference(
+        observed, compute_bca_p_value(observed, draws, left_out), None, low, high
+    )
 
 
-def _draws(m: int, n_draws: int, seed: int) -> Floats:
-    """(B, m) how often each of m workers is drawn."""
+def _draw_workers(m: int, n_draws: int, seed: int) -> Floats:
+    """Return (B, m) times that each of m workers is drawn, with replacement."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(m, np.full(m, 1 / m), size=n_draws).astype(np.float64)
 
 
-def _mean_correlation(x: Floats, y: Floats, known: np.ndarray, times: Floats) -> Floats:
-    """(B,) mean over repetitions of the correlations of x and y (R, M), workers counted (B, M)."""
+def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: Floats) -> Floats:
+    """Return (B,) mean correlations of x and y (R, M) over repetitions, by draw (B, M)."""
     total = np.zeros(len(times))
     for a, b, both in zip(x, y, known, strict=True):
         a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
@@ -205,6 +209,6 @@ def _mean_correlation(x: Floats, y: Floats, known: np.ndarray, times: Floats) ->
     return total / len(x)
 
 
-def _z(share: float, b: int) -> float:
-    """Return the normal quantile of a share of b draws, finite at 0 and 1 too."""
+def _compute_normal_quantile(share: float, b: int) -> float:
+    """Return the normal quantile of a share of b draws, finite for shares 0 and 1."""
     return float(stats.norm.ppf(min(max(share, 1 / (b + 1)), b / (b + 1))))

@@ -1,4 +1,4 @@
-"""Paired differences in blocks: clustered means, their error, bootstrap draws and sign flips.
+"""Paired differences by cluster: means, standard errors, bootstrap draws and sign flips.
 
 The engine below `paired` (one pair of score vectors) and `comparison` (every pair of models).
 A row is one comparison; its columns are clusters, each with the total of its differences and, for
@@ -20,8 +20,8 @@ EXACT_CLUSTERS = 14
 _BLOCK = 1024
 
 
-def paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Differences a - b of the known pairs, and which of the n given ones (a mask) these are.
+def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return differences a - b of the known pairs, and which of the n pairs are known.
 
     Raises
     ------
@@ -36,10 +36,10 @@ def paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[
     return first[known] - second[known], known
 
 
-def cluster_totals(
+def sum_by_cluster(
     differences: FloatArray, known: NDArray[np.bool_], clusters: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Sum of the differences and number of pairs of each cluster, both of shape (clusters,).
+    """Return the sum of differences and the number of pairs of each cluster, both (clusters,).
 
     `clusters` holds a label for each of the n pairs, shape (n,); None makes every pair its own
     cluster. Clusters without a known pair do not appear. Order: that of the sorted labels.
@@ -63,8 +63,8 @@ def cluster_totals(
     return totals, np.bincount(position).astype(np.float64)
 
 
-def clustered_standard_error(totals: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Standard error of the mean difference of each row, shape (rows,); NaN below 2 clusters.
+def compute_clustered_standard_errors(totals: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return (rows,) standard errors of the mean difference; NaN below 2 clusters.
 
     With residuals e_c = total_c - mean x size_c of G clusters and N pairs in all:
     sqrt(G/(G-1) sum e_c^2) / N, the linearised error of a ratio of sums. Clusters of one pair
@@ -86,8 +86,10 @@ def clustered_standard_error(totals: FloatArray, sizes: FloatArray) -> FloatArra
     return np.asarray(np.sqrt(variance) / pairs, dtype=np.float64)
 
 
-def bootstrap_means(totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int) -> FloatArray:
-    """Mean difference of each row in each bootstrap draw, shape (rows, n_draws).
+def compute_bootstrap_means(
+    totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int
+) -> FloatArray:
+    """Return (rows, n_draws) mean differences in bootstrap draws of whole clusters.
 
     A draw takes as many clusters as there are, with replacement, whole. All rows share the draws,
     so a row comes out the same alone or among others.
@@ -109,10 +111,10 @@ def bootstrap_means(totals: FloatArray, sizes: FloatArray, n_draws: int, seed: i
     return means
 
 
-def sign_flip_p_values(
+def compute_sign_flip_p_values(
     totals: FloatArray, n_permutations: int, seed: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Two-sided p-value of each row, shape (rows,), and whether it is exact, shape (rows,).
+    """Return two-sided sign-flip p-values (rows,) and whether each is exact.
 
     Under the null hypothesis a cluster's total could as well have the other sign. p is the share
     of sign patterns whose sum is at least as far from 0 as the observed one. Clusters with total 0
@@ -135,7 +137,7 @@ def sign_flip_p_values(
     p_values = np.empty(len(totals))
     for row in np.flatnonzero(exact):
         values = totals[row, moving[row]]
-        sums = np.abs(_sign_patterns(len(values)) @ values)
+        sums = np.abs(_list_sign_patterns(len(values)) @ values)
         p_values[row] = np.mean(sums >= observed[row])
     drawn = np.flatnonzero(~exact)
     if len(drawn):
@@ -147,6 +149,7 @@ def sign_flip_p_values(
 def _count_extreme(
     totals: FloatArray, observed: FloatArray, n_permutations: int, seed: int
 ) -> NDArray[np.int64]:
+    """Return (rows,) numbers of random sign patterns with a sum as far from 0 as observed."""
     rng = np.random.default_rng(seed)
     clusters = totals.shape[1]
     width = -(-clusters // 8)
@@ -163,8 +166,8 @@ def _count_extreme(
 
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
-def _sign_patterns(clusters: int) -> FloatArray:
-    """Half of the patterns, shape (2^(clusters-1), clusters): the negatives have the same |sum|."""
+def _list_sign_patterns(clusters: int) -> FloatArray:
+    """Return half of all sign patterns (2^(clusters-1), clusters); the others are negatives."""
     free = max(clusters - 1, 0)
     codes = np.arange(2**free)[:, None] >> np.arange(free)
     signs = np.ones((2**free, clusters))

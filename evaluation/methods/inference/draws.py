@@ -1,4 +1,4 @@
-"""Bootstrap draws in rows, one row a statistic, NaN where a draw left it undefined."""
+"""Bootstrap draws and their row statistics; NaN where a draw leaves a statistic undefined."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ BLOCK_CELLS = 4_000_000
 def multiplicities(
     count: int, n_draws: int, seed: int, kinds: NDArray[np.int64] | None = None
 ) -> Iterator[FloatArray]:
-    """Yield how often each of `count` (1 or more) clusters is drawn, with replacement.
+    """Yield blocks (draws, count) of how often each cluster is drawn, with replacement.
 
     Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
     and count give the same draws.
@@ -37,8 +37,8 @@ def multiplicities(
         yield times.astype(np.float64)
 
 
-def draw_rows(draws: ArrayLike, rows: int | None = None) -> FloatArray:
-    """Draws as floats of shape (rows, n_draws); a vector becomes one row.
+def shape_draws(draws: ArrayLike, rows: int | None = None) -> FloatArray:
+    """Return draws as floats (rows, n_draws); a vector becomes one row.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def draw_rows(draws: ArrayLike, rows: int | None = None) -> FloatArray:
 
 
 def standard_deviations(drawn: FloatArray) -> FloatArray:
-    """Sd (ddof 1) of each row without its NaN, shape (rows,); NaN for fewer than 2 draws."""
+    """Return (rows,) standard deviations (ddof 1) without NaN; NaN below 2 draws."""
     if drawn.shape[1] == 0:
         return np.full(len(drawn), np.nan)
     known = ~np.isnan(drawn)
@@ -68,8 +68,8 @@ def standard_deviations(drawn: FloatArray) -> FloatArray:
     return np.where(count < 2, np.nan, np.where(constant, 0.0, sd))
 
 
-def interpolated(ordered: FloatArray, position: FloatArray) -> FloatArray:
-    """Row i at the fractional column position[i]: numpy.quantile's linear rule, one q a row."""
+def interpolate_rows(ordered: FloatArray, position: FloatArray) -> FloatArray:
+    """Return row i at fractional column position[i], by numpy.quantile's linear rule."""
     below = np.floor(position).astype(np.int64)[:, None]
     above = np.ceil(position).astype(np.int64)[:, None]
     left = np.take_along_axis(ordered, below, axis=1)[:, 0]

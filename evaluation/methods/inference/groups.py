@@ -1,4 +1,4 @@
-"""Scores by group of questions: one model's means, and two models' differences in each group.
+"""Scores by group of questions: means of one model and differences of two models.
 
 A group is a category, a passage, a language: a label a question. A group of one question has a mean
 and no interval; whether a difference in a group is more than chance is corrected for the number of
@@ -17,8 +17,8 @@ from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.inference.intervals import t_interval
 from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
+    compute_smallest_detectable_difference,
     permutation_p_value,
-    smallest_detectable_difference,
 )
 from evaluation.methods.undefined import or_none
 
@@ -30,7 +30,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Mean of the n known scores of a group, with the closed-form 95% interval.
+    """Mean of the n known scores of a group of questions, with a closed-form 95% interval.
 
     `mean` is None without a score, `low` and `high` also below 2; `reason` then says which.
     """
@@ -44,13 +44,13 @@ class GroupMean:
 
     @property
     def is_small(self) -> bool:
-        """Whether it rests on fewer than 10 questions."""
+        """Whether the group has fewer than 10 questions with a score."""
         return self.n < SMALL
 
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """Mean of a - b in a group, as `Comparison`; `adjusted_p_value` over the groups."""
+    """Mean of a - b in a group, as in `Comparison`; p-values corrected over the groups."""
 
     group: str
     difference: float | None
@@ -64,12 +64,12 @@ class GroupDifference:
 
     @property
     def is_small(self) -> bool:
-        """Whether it rests on fewer than 10 questions."""
+        """Whether the group has fewer than 10 questions with a score."""
         return self.n < SMALL
 
 
 def group_means(scores: ArrayLike, groups: Sequence[str], level: float = 0.95) -> list[GroupMean]:
-    """Return the mean of each group, in order of the groups' first appearance.
+    """Return one model's mean score in each group, in order of the groups' first appearance.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def group_means(scores: ArrayLike, groups: Sequence[str], level: float = 0.95) -
     ------
     ValueError : lengths differ, or a score is infinite.
     """
-    values = _checked(scores, groups)
-    rows_of = _rows(groups)
+    values = _check_scores(scores, groups)
+    rows_of = _find_rows_of_groups(groups)
     known = [values[rows][~np.isnan(values[rows])] for rows in rows_of.values()]
     n = np.array([len(part) for part in known], dtype=np.int64)
     means = np.array([part.mean() if len(part) else np.nan for part in known])
-    errors = np.array([_error(part) for part in known])
+    errors = np.array([_compute_standard_error(part) for part in known])
     intervals = t_interval(means, errors, n, level)
     return [
         GroupMean(
@@ -109,7 +109,7 @@ def group_differences(
     n_draws: int = 400,
     seed: int = 0,
 ) -> list[GroupDifference]:
-    """Return how far two models differ in each group, in order of the groups' first appearance.
+    """Return the difference of two models in each group, in order of first appearance.
 
     Every question is a cluster of its own: the interval of `bootstrap_mean_difference`, the p of
     `permutation_p_value`, and 2.8 paired standard errors.
@@ -124,17 +124,20 @@ def group_differences(
     ------
     ValueError : lengths differ, a score is infinite, or the correction is unknown.
     """
-    first, second = _checked(a, groups), _checked(b, groups)
-    rows_of = _rows(groups)
+    first, second = _check_scores(a, groups), _check_scores(b, groups)
+    rows_of = _find_rows_of_groups(groups)
     means = [
         bootstrap_mean_difference(first[r], second[r], None, n_draws, 0.95, seed)
         for r in rows_of.values()
     ]
     tests = [permutation_p_value(first[r], second[r], seed=seed) for r in rows_of.values()]
-    shown = [smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()]
+    detectable = [
+        compute_smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()
+    ]
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
     raw = np.array([np.nan if t.p_value is None else t.p_value for t in tests], dtype=np.float64)
+    # Without the correction the largest of twenty differences would pass for a finding.
     adjusted = CORRECTIONS[correction](raw)
     return [
         GroupDifference(
@@ -149,24 +152,26 @@ def group_differences(
             reason=mean.reason,
         )
         for at, (group, mean, test, least) in enumerate(
-            zip(rows_of, means, tests, shown, strict=True)
+            zip(rows_of, means, tests, detectable, strict=True)
         )
     ]
 
 
-def _error(scores: FloatArray) -> float:
+def _compute_standard_error(scores: FloatArray) -> float:
     """Return sd / sqrt(n); NaN below 2 scores."""
     return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else np.nan
 
 
-def _rows(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def _find_rows_of_groups(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Return the row numbers of each group label, in order of first appearance."""
     found: dict[str, list[int]] = {}
     for row, group in enumerate(groups):
         found.setdefault(group, []).append(row)
     return {group: np.array(rows, dtype=np.int64) for group, rows in found.items()}
 
 
-def _checked(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
+def _check_scores(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
+    """Return scores as floats (n,). Raises ValueError for a wrong length or infinity."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or len(values) != len(groups):
         raise ValueError("scores and groups must be as many: a label for every question")

@@ -1,4 +1,4 @@
-"""Confidence intervals from a standard error or from bootstrap draws, for many rows at once.
+"""Confidence intervals of many rows, from a standard error or from bootstrap draws.
 
 The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from evaluation.methods.inference.draws import draw_rows, interpolated, standard_deviations
+from evaluation.methods.inference.draws import interpolate_rows, shape_draws, standard_deviations
 
 FloatArray = NDArray[np.float64]
 Scale = Literal["identity", "arctanh"]
@@ -32,7 +32,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval; low and high are None together, with the reason."""
+    """One interval; `low` and `high` are None together, with the reason."""
 
     low: float | None
     high: float | None
@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Intervals of k rows.
+    """Intervals of k rows, as arrays.
 
     `low` and `high` have shape (k,), in the units of the estimate; NaN stands for null in these
     two arrays (they are for further computing; `intervals[row]` gives None instead), and
@@ -71,7 +71,7 @@ def t_interval(
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """Estimate +- t quantile (n - 1 degrees of freedom) x standard error.
+    """Return estimate +- t quantile (n - 1 degrees of freedom) x standard error, by row.
 
     Parameters
     ----------
@@ -98,15 +98,15 @@ def t_interval(
     ValueError : unknown scale, level out of range, negative or infinite error, infinite
         estimate, a cosine outside -1..1, n negative or not whole, shapes that do not fit.
     """
-    values, errors, n_rows = _rows(estimate, standard_error, n)
+    values, errors, n_rows = _broadcast_columns(estimate, standard_error, n)
     _check(level, scale)
     _check_estimates(values, scale)
     if np.any(errors < 0) or np.any(np.isinf(errors)):
         raise ValueError("standard_error must be finite and not negative")
-    reasons = _reasons(values, n_rows)
+    reasons = _find_reasons(values, n_rows)
     reasons[(reasons == "") & np.isnan(errors)] = NO_STANDARD_ERROR
     if scale == "arctanh":
-        reasons[(reasons == "") & _at_bound(values) & (errors > 0)] = ESTIMATE_AT_BOUND
+        reasons[(reasons == "") & _is_at_bound(values) & (errors > 0)] = ESTIMATE_AT_BOUND
         values = np.clip(values, -1.0, 1.0)
     low, high = np.full((2, len(values)), np.nan)
     defined = reasons == ""
@@ -119,17 +119,17 @@ def t_interval(
     low[spread], high[spread] = centre - half_width, centre + half_width
     if scale == "arctanh":
         low[spread], high[spread] = np.tanh(low[spread]), np.tanh(high[spread])
-    return _intervals(low, high, reasons, level, f"t-{scale}")
+    return _build_intervals(low, high, reasons, level, f"t-{scale}")
 
 
-def bootstrap_t_interval(
+def compute_bootstrap_t_interval(
     estimate: ArrayLike,
     draws: ArrayLike,
     n: ArrayLike,
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """`t_interval` with the bootstrap standard error, sd(draws) x sqrt(n/(n-1)).
+    """Return `t_interval` with the bootstrap error, sd(draws) x sqrt(n/(n-1)).
 
     The factor undoes the bootstrap's division by n. On the arctanh scale the draws are transformed
     before their sd (ddof 1) is taken. Where a draw is 1 or -1 its transform is infinite; any
@@ -160,8 +160,8 @@ def bootstrap_t_interval(
     ------
     ValueError : as in `t_interval`, and for infinite draws or cosines outside -1..1.
     """
-    values, n_rows = _rows(estimate, n)
-    rows = draw_rows(draws, len(values))
+    values, n_rows = _broadcast_columns(estimate, n)
+    rows = shape_draws(draws, len(values))
     _check(level, scale)
     _check_estimates(values, scale)
     enough = np.count_nonzero(~np.isnan(rows), axis=1) >= 2
@@ -171,11 +171,11 @@ def bootstrap_t_interval(
         result = t_interval(values, standard_deviations(rows) * factor, n_rows, level)
     else:
         _check_estimates(rows, scale)
-        rows = np.where(_at_bound(rows), np.sign(rows), rows)
-        bound = _at_bound(values)
+        rows = np.where(_is_at_bound(rows), np.sign(rows), rows)
+        bound = _is_at_bound(values)
         inside = t_interval(
             np.where(bound, 0.0, values),
-            _arctanh_errors(values, rows) * factor,
+            _compute_arctanh_errors(values, rows) * factor,
             n_rows,
             level,
             scale,
@@ -188,13 +188,13 @@ def bootstrap_t_interval(
             level,
             inside.method,
         )
-    reasons = _reasons(values, n_rows)
+    reasons = _find_reasons(values, n_rows)
     reasons[(reasons == "") & ~enough] = FEWER_THAN_2_DRAWS
-    return _intervals(result.low, result.high, reasons, level, f"bootstrap-t-{scale}")
+    return _build_intervals(result.low, result.high, reasons, level, f"bootstrap-t-{scale}")
 
 
 def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0.95) -> Intervals:
-    """Percentile interval at normal-cdf(sqrt(n/(n-1)) x t quantile with n - 1), and 1 minus that.
+    """Return percentile intervals with tails widened for few questions, by row.
 
     The plain percentile interval is too short for few questions: it lacks the factor and uses the
     normal quantile. This one repairs both and needs no scale.
@@ -217,32 +217,32 @@ def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0
     ------
     ValueError : infinite draws, level out of range, n negative or not whole.
     """
-    rows = draw_rows(draws)
-    n_rows = np.broadcast_to(_counts(n), len(rows))
+    rows = shape_draws(draws)
+    n_rows = np.broadcast_to(_check_counts(n), len(rows))
     _check(level, "identity")
-    kept = np.count_nonzero(~np.isnan(rows), axis=1)
-    reasons = _reasons(np.zeros(len(rows)), n_rows)
-    reasons[(reasons == "") & (kept < 2)] = FEWER_THAN_2_DRAWS
+    n_defined = np.count_nonzero(~np.isnan(rows), axis=1)
+    reasons = _find_reasons(np.zeros(len(rows)), n_rows)
+    reasons[(reasons == "") & (n_defined < 2)] = FEWER_THAN_2_DRAWS
     low, high = np.full((2, len(rows)), np.nan)
     defined = reasons == ""
     if defined.any():
-        tail, last = percentile_tail(n_rows[defined], level), kept[defined] - 1
+        tail, last = compute_percentile_tail(n_rows[defined], level), n_defined[defined] - 1
         ordered = np.sort(rows[defined], axis=1)  # NaN go last
-        low[defined] = interpolated(ordered, tail * last)
-        high[defined] = interpolated(ordered, (1 - tail) * last)
-    return _intervals(low, high, reasons, level, "widened-percentile")
+        low[defined] = interpolate_rows(ordered, tail * last)
+        high[defined] = interpolate_rows(ordered, (1 - tail) * last)
+    return _build_intervals(low, high, reasons, level, "widened-percentile")
 
 
-def percentile_tail(n: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return the share of draws below a widened percentile interval, n (2 or more) questions."""
+def compute_percentile_tail(n: ArrayLike, level: float = 0.95) -> FloatArray:
+    """Return the share of draws below a widened percentile interval of n >= 2 questions."""
     m = np.asarray(n, dtype=np.float64)
     quantile = np.sqrt(m / (m - 1)) * stats.t.ppf((1 - level) / 2, m - 1)
     return np.asarray(stats.norm.cdf(quantile), dtype=np.float64)
 
 
-def _arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
-    """Sd of arctanh of the draws, to first order where one of them is infinite; NaN at a bound."""
-    infinite, bound = _at_bound(rows).any(axis=1), _at_bound(values)
+def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return standard deviations of arctanh(draws), first order where a draw is 1 or -1."""
+    infinite, bound = _is_at_bound(rows).any(axis=1), _is_at_bound(values)
     errors = np.full(len(values), np.nan)
     errors[~infinite] = standard_deviations(np.arctanh(rows[~infinite]))
     first_order = infinite & ~bound
@@ -250,16 +250,17 @@ def _arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
     return errors
 
 
-def _rows(*columns: ArrayLike) -> tuple[FloatArray, ...]:
-    """The columns as float arrays of one shape (k,), the last of them counts."""
+def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
+    """Return the columns as float arrays of one shape (k,); the last column is counts."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns[:-1]]
-    shaped = np.broadcast_arrays(*arrays, _counts(columns[-1]))
+    shaped = np.broadcast_arrays(*arrays, _check_counts(columns[-1]))
     if shaped[0].ndim > 1:
         raise ValueError("estimate must be a number or have one dimension")
     return tuple(np.atleast_1d(array) for array in shaped)
 
 
-def _counts(n: ArrayLike) -> FloatArray:
+def _check_counts(n: ArrayLike) -> FloatArray:
+    """Return n as floats. Raises ValueError unless all are whole and not negative."""
     counts = np.asarray(n, dtype=np.float64)
     if not np.all((counts >= 0) & np.isfinite(counts) & (np.floor(counts) == counts)):
         raise ValueError("n must be whole numbers, not negative")
@@ -280,19 +281,19 @@ def _check_estimates(values: FloatArray, scale: str) -> None:
         raise ValueError("on the arctanh scale values must lie in -1..1")
 
 
-def _at_bound(values: FloatArray) -> NDArray[np.bool_]:
+def _is_at_bound(values: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(np.abs(values) >= 1 - _ROUNDING)
 
 
-def _reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
-    """Why a row is null, as far as that depends on the estimate and n; "" where it is not."""
+def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
+    """Return each row's reason to be null by its estimate and n; "" for none."""
     reasons = np.full(len(values), "", dtype=object)
     reasons[np.isnan(values)] = NO_ESTIMATE
     reasons[n < 2] = FEWER_THAN_2_QUESTIONS
     return reasons
 
 
-def _intervals(
+def _build_intervals(
     low: FloatArray, high: FloatArray, reasons: NDArray[np.object_], level: float, method: str
 ) -> Intervals:
     return Intervals(low, high, tuple(reason or None for reason in reasons), float(level), method)

@@ -1,4 +1,4 @@
-"""Did the mean of a question's answers move between two waves? Permutation tests, one a question.
+"""Permutation tests whether the mean answer to a question moved between two waves.
 
 If nothing changed, which wave an answer is from is a label that could as well stand at another one.
 So the labels are dealt anew many times, and p is the share of deals in which the two means lie as
@@ -49,8 +49,8 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Shifts:
-    """How far the means of Q questions lie apart, and how surely that is no chance.
+class MeanShifts:
+    """Distances of the mean answers of Q questions between two waves, with p-values.
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ def mean_shifts(
     alpha: float = 0.05,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Shifts:
-    """Test for each question whether the mean of its answers moved between two waves.
+) -> MeanShifts:
+    """Return, for each question, the distance of its two waves' mean answers and its p-value.
 
     199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
     as a p-value needs to stay below alpha after Benjamini and Hochberg with that many questions,
@@ -103,17 +103,19 @@ def mean_shifts(
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
-    question, label, person = _columns(questions, later, people, vectors.shape[0])
+    question, label, person = _check_columns(questions, later, people, vectors.shape[0])
     count = int(question.max(initial=-1)) + 1 if n_questions is None else n_questions
-    tests: list[_Test | None] = [
-        _Test.of(vectors, rows, label[rows], person[rows], [seed, at])
-        for at, rows in enumerate(_rows_by(question, count))
+    tests: list[_PermutationTest | None] = [
+        _PermutationTest.of(vectors, rows, label[rows], person[rows], [seed, at])
+        for at, rows in enumerate(_find_rows_of_codes(question, count))
     ]
     known = [test for test in tests if test is not None]
     for done, test in enumerate(known):
         test.draw(FIRST_DRAWS)
         if progress is not None:
             progress(done + 1, len(known))
+    # Only questions with few extreme permutations need more of them: the others are far from
+    # significant.
     rare = [test for test in known if test.reached < FEW]
     while rare:
         wanted = max(MORE_DRAWS, ceil(FINER * len(known) / (alpha * len(rare))))
@@ -123,7 +125,7 @@ def mean_shifts(
         if wanted >= FINER * len(known) / (alpha * max(1, len(rare))):
             break
     p_values = np.array([np.nan if test is None else test.p_value for test in tests])
-    return Shifts(
+    return MeanShifts(
         distance=np.array([np.nan if test is None else test.distance for test in tests]),
         p_values=p_values,
         adjusted=benjamini_hochberg(p_values),
@@ -132,63 +134,70 @@ def mean_shifts(
     )
 
 
-class _Test:
-    """One question: its answers' inner products, its labels, and how often these were dealt."""
+class _PermutationTest:
+    """Permutation test of one question: inner products, labels and counts of permutations."""
 
     def __init__(
-        self, inner: _Inner, label: Booleans, pairs: Integers, single: Integers, seed: list[int]
+        self,
+        inner: _PartitionDistances,
+        label: Booleans,
+        pairs: Integers,
+        single: Integers,
+        seed: list[int],
     ) -> None:
         self.inner, self.label, self.pairs, self.single = inner, label, pairs, single
-        self.distance = float(inner.distances(label[None, :])[0])
+        self.distance = float(inner.compute_distances(label[None, :])[0])
         self.generator = np.random.default_rng(seed)
         self.drawn = self.reached = 0
 
     @classmethod
     def of(
         cls, vectors: Vectors, rows: Integers, label: Booleans, person: Integers, seed: list[int]
-    ) -> _Test | None:
-        """Return the test of some answers to one question; None where a wave has none of them."""
+    ) -> _PermutationTest | None:
+        """Return the test of a question's answers; None where a wave has no answer to it."""
         if not label.any() or label.all():
             return None
         _, place, counts = np.unique(person, return_inverse=True, return_counts=True)
         single = np.flatnonzero(counts[place] == 1)
         double = np.flatnonzero(counts[place] == 2)
+        # People in both waves have a pair of answers, whose labels are exchanged within the person.
         by_person = double[np.argsort(place[double], kind="stable")]
         pairs = by_person.reshape(-1, 2)
         if counts.max() > 2 or (label[pairs[:, 0]] == label[pairs[:, 1]]).any():
             raise ValueError("somebody has two answers to a question in one wave")
-        return cls(_Inner.of(vectors[rows]), label, pairs, single, seed)
+        return cls(_PartitionDistances.of(vectors[rows]), label, pairs, single, seed)
 
     @property
     def p_value(self) -> float:
         return (self.reached + 1) / (self.drawn + 1)
 
     def draw(self, count: int) -> None:
-        """Deal the labels so often once more; nothing for a negative number."""
+        """Draw `count` more permutations of the wave labels; none for a negative number."""
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)
-            found = self.inner.distances(self._dealt(part))
+            found = self.inner.compute_distances(self._deal(part))
             self.reached += int((found >= self.distance - SAME).sum())
             self.drawn += part
             count -= part
 
-    def _dealt(self, count: int) -> Booleans:
-        dealt = np.tile(self.label, (count, 1))
+    def _deal(self, count: int) -> Booleans:
+        """Return (count, n) random permutations of the wave labels, by person."""
+        labels = np.tile(self.label, (count, 1))
         n_later = int(self.label[self.single].sum())
         if 0 < n_later < len(self.single):
             # Those with the smallest random numbers; much faster than a permutation of each row.
             order = self.generator.random((count, len(self.single)))
             bound = np.partition(order, n_later - 1, axis=1)[:, n_later - 1, None]
-            dealt[:, self.single] = order <= bound
+            labels[:, self.single] = order <= bound
         changed = self.generator.random((count, len(self.pairs))) < 0.5
         for side in (0, 1):
-            dealt[:, self.pairs[:, side]] ^= changed
-        return dealt
+            labels[:, self.pairs[:, side]] ^= changed
+        return labels
 
 
-class _Inner:
-    """Distances of the means of two parts of some answers, for many ways to part them.
+class _PartitionDistances:
+    """Distances between the means of two parts of n answers, for many partitions.
 
     The cosine of two means is that of the sums: with z of zeros and ones and G of inner products,
     (1 - z)'G z / sqrt((1 - z)'G (1 - z) z'G z). Where there are more answers than dimensions, out
@@ -200,8 +209,8 @@ class _Inner:
         self.total = rows.sum(axis=0)
 
     @classmethod
-    def of(cls, vectors: Vectors) -> _Inner:
-        """Return that of (n, D) vectors."""
+    def of(cls, vectors: Vectors) -> _PartitionDistances:
+        """Return the inner products of vectors (n, D), ready for `compute_distances`."""
         if not isinstance(vectors, np.ndarray):
             inner = vectors.astype(np.float64)
             return cls((inner @ inner.T).toarray(), direct=False)
@@ -209,15 +218,19 @@ class _Inner:
         direct = x.shape[0] > x.shape[1]
         return cls(x if direct else x @ x.T, direct=direct)
 
-    def distances(self, z: Booleans) -> Floats:
-        """Return (R,) distances for (R, n) ways to part the answers."""
+    def compute_distances(self, z: Booleans) -> Floats:
+        """Return (R,) distances of the two parts' means for partitions (R, n)."""
         labels = z.astype(np.float64)
         sums = labels @ self.rows
         if self.direct:
             rest = self.total - sums
-            one, other, both = _dot(sums, sums), _dot(rest, rest), _dot(sums, rest)
+            one, other, both = (
+                _compute_inner_products(sums, sums),
+                _compute_inner_products(rest, rest),
+                _compute_inner_products(sums, rest),
+            )
         else:
-            one = _dot(sums, labels)
+            one = _compute_inner_products(sums, labels)
             across = labels @ self.total
             both = across - one
             other = self.total.sum() - 2 * across + one
@@ -226,13 +239,14 @@ class _Inner:
         return np.asarray(1.0 - np.clip(cosine, -1.0, 1.0))
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
+def _compute_inner_products(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
-def _columns(
+def _check_columns(
     questions: ArrayLike, later: ArrayLike, people: ArrayLike, count: int
 ) -> tuple[Integers, Booleans, Integers]:
+    """Return the columns as arrays. Raises ValueError where they do not fit."""
     question = np.asarray(questions, dtype=np.int64)
     label = np.asarray(later, dtype=bool)
     person = np.asarray(people, dtype=np.int64)
@@ -244,7 +258,7 @@ def _columns(
     return question, label, person
 
 
-def _rows_by(codes: Integers, count: int) -> list[Integers]:
+def _find_rows_of_codes(codes: Integers, count: int) -> list[Integers]:
     """Return the rows of each code 0..count-1, in their order."""
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=count))

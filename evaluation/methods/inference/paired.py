@@ -1,4 +1,4 @@
-"""Is A better than B? Paired comparisons of two score vectors.
+"""Paired comparison of two score vectors: difference, interval, p-value, detectable difference.
 
 Every function pairs row i of one vector with row i of the other; a pair in which either value is
 NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from evaluation.methods.inference.differences import (
-    bootstrap_means,
-    cluster_totals,
-    clustered_standard_error,
-    paired_differences,
-    sign_flip_p_values,
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_paired_differences,
+    compute_sign_flip_p_values,
+    sum_by_cluster,
 )
-from evaluation.methods.inference.intervals import bootstrap_t_interval, t_interval
+from evaluation.methods.inference.intervals import compute_bootstrap_t_interval, t_interval
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ DETECTABLE_STANDARD_ERRORS = 2.8
 
 @dataclass(frozen=True)
 class MeanDifference:
-    """Mean of a - b over n pairs, in the units of the scores, with its interval.
+    """Mean of a - b over n pairs with its interval, in the units of the scores.
 
     `difference` is None without a pair, `low` and `high` also with fewer than 2 clusters; `reason`
     then says which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
@@ -52,7 +52,7 @@ class MeanDifference:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Two-sided p-value of the sign-flip test; None, with the reason, below 2 clusters.
+    """Two-sided p-value of the sign-flip test; None with the reason below 2 clusters.
 
     `method` is "sign-flip-exact" (no seed, no permutations drawn) or "sign-flip-monte-carlo".
     """
@@ -68,7 +68,7 @@ class PermutationTest:
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Exact McNemar test of n pairs; `only_a` and `only_b` are the discordant counts."""
+    """Exact McNemar test of n pairs with `only_a` and `only_b` discordant ones."""
 
     p_value: float | None
     only_a: int
@@ -79,7 +79,7 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """Smallest true difference the data could show; None, with the reason, below 2 clusters."""
+    """Smallest true difference the data could show; None with the reason below 2 clusters."""
 
     difference: float | None
     n: int
@@ -95,11 +95,11 @@ def bootstrap_mean_difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> MeanDifference:
-    """Mean paired difference a - b of continuous scores and its bootstrap-t interval.
+    """Return the mean paired difference a - b with its bootstrap-t interval.
 
-    Clusters are resampled whole, the mean is over pairs; the interval is `bootstrap_t_interval`
-    with n the number of clusters. With 0 draws: the closed form, the linearised clustered standard
-    error and the same t quantile.
+    Clusters are resampled whole, the mean is over pairs; the interval is
+    `compute_bootstrap_t_interval` with n the number of clusters. With 0 draws: the closed form, the
+    linearised clustered standard error and the same t quantile.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ def bootstrap_mean_difference(
         range.
     """
     check_draws(n_draws)
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
     n, n_clusters = len(differences), len(sizes)
     mean = float(totals.sum() / n) if n else np.nan
     if n_draws and n_clusters:
-        draws = bootstrap_means(totals[None, :], sizes, n_draws, seed)
-        interval = bootstrap_t_interval(mean, draws, n_clusters, level)[0]
+        draws = compute_bootstrap_means(totals[None, :], sizes, n_draws, seed)
+        interval = compute_bootstrap_t_interval(mean, draws, n_clusters, level)[0]
     else:
-        error = clustered_standard_error(totals[None, :], sizes)
+        error = compute_clustered_standard_errors(totals[None, :], sizes)
         interval = t_interval(mean, error, n_clusters, level)[0]
     return MeanDifference(
         difference=mean if n else None,
@@ -140,7 +140,7 @@ def bootstrap_mean_difference(
         method="bootstrap-t" if n_draws else "closed-form",
         n_draws=n_draws,
         seed=seed if n_draws else None,
-        reason=_too_few(n_clusters),
+        reason=_find_reason(n_clusters),
     )
 
 
@@ -151,7 +151,7 @@ def permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Two-sided sign-flip permutation test of a mean paired difference of 0.
+    """Return the two-sided sign-flip p-value of a mean paired difference of 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -175,10 +175,10 @@ def permutation_p_value(
     """
     if n_permutations < 1:
         raise ValueError("n_permutations must be at least 1")
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
-    p_values, exact = sign_flip_p_values(totals[None, :], n_permutations, seed)
-    reason = _too_few(len(sizes))
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    p_values, exact = compute_sign_flip_p_values(totals[None, :], n_permutations, seed)
+    reason = _find_reason(len(sizes))
     return PermutationTest(
         p_value=float(p_values[0]) if reason is None else None,
         n=len(differences),
@@ -191,7 +191,7 @@ def permutation_p_value(
 
 
 def mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
-    """Exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
+    """Return the exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
     under the null hypothesis. Source: McNemar 1947 (the exact form of the test).
@@ -209,17 +209,17 @@ def mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
     ------
     ValueError : lengths differ, or a value other than 0, 1 and NaN.
     """
-    differences, _ = paired_differences(check_right(right_a), check_right(right_b))
+    differences, _ = compute_paired_differences(check_right(right_a), check_right(right_b))
     only_a = int(np.count_nonzero(differences > 0))
     only_b = int(np.count_nonzero(differences < 0))
     if len(differences) == 0:
         return McNemarTest(None, 0, 0, 0, NO_PAIRS)
-    p_value = float(mcnemar_p_values(only_a, only_b))
+    p_value = float(compute_mcnemar_p_values(only_a, only_b))
     return McNemarTest(p_value, only_a, only_b, len(differences), None)
 
 
-def mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
-    """Exact two-sided p of discordant counts, elementwise; 1 where both are 0.
+def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
+    """Return exact two-sided p-values of discordant counts, elementwise; 1 where both are 0.
 
     Twice the smaller binomial tail, at most 1: binomtest's value, for arrays.
     """
@@ -228,10 +228,10 @@ def mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
     return np.asarray(np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5)), dtype=np.float64)
 
 
-def smallest_detectable_difference(
+def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
 ) -> DetectableDifference:
-    """2.8 paired standard errors: the true difference found with 80% power at the 5% level.
+    """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
 
     In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
     is the clustered one of `bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
@@ -241,12 +241,12 @@ def smallest_detectable_difference(
     ------
     ValueError : lengths differ, an infinite score, a missing label.
     """
-    differences, known = paired_differences(a, b)
-    totals, sizes = cluster_totals(differences, known, clusters)
-    reason = _too_few(len(sizes))
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    reason = _find_reason(len(sizes))
     value = None
     if reason is None:
-        error = clustered_standard_error(totals[None, :], sizes)[0]
+        error = compute_clustered_standard_errors(totals[None, :], sizes)[0]
         value = float(DETECTABLE_STANDARD_ERRORS * error)
     return DetectableDifference(value, len(differences), len(sizes), reason)
 
@@ -258,14 +258,15 @@ def check_draws(n_draws: int) -> None:
 
 
 def check_right(right: ArrayLike) -> FloatArray:
-    """`right` as floats; ValueError unless every value is 0, 1 or NaN."""
+    """Return `right` as floats. Raises ValueError unless every value is 0, 1 or NaN."""
     values = np.asarray(right, dtype=np.float64)
     if not np.all((values == 0) | (values == 1) | np.isnan(values)):
         raise ValueError("right and wrong must be True and False or 1 and 0, NaN for missing")
     return values
 
 
-def _too_few(n_clusters: int) -> str | None:
+def _find_reason(n_clusters: int) -> str | None:
+    """Return why nothing is tested with so many clusters: none or fewer than 2; else None."""
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

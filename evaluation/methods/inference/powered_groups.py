@@ -1,4 +1,4 @@
-"""Mean grades of groups, such as each worker's answers, of which people graded few.
+"""Mean grades of groups, such as workers, by prediction-powered inference from few grades.
 
 `prediction_powered` says how few grades and many predictions become one mean. Of a group alone
 there are too few grades to learn from them how a score becomes a grade, and how far to trust it:
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.inference.prediction_powered import NO_SPREAD, PoweredMean, powered_mean
-from evaluation.methods.inference.weighted_mean import weigh_alike, weighted_mean
+from evaluation.methods.inference.weighted_mean import has_equal_weights, weighted_mean
 
 # Grades of the other groups, beyond one each, from which the use of scores is learned.
 FEWEST_TO_LEARN = 10
@@ -30,7 +30,7 @@ TOO_FEW_GRADED = "fewer_than_5_judged"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """The mean grade of one group.
+    """Mean grade of one group, from its grades alone and with scores of the ungraded.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class GroupMean:
 
     @property
     def narrower(self) -> float | None:
-        """How much narrower scores make the interval."""
-        alone, with_scores = _width(self.graded), _width(self.powered)
+        """1 - (width with scores / width of grades alone); None where an interval is missing."""
+        alone, with_scores = _compute_width(self.graded), _compute_width(self.powered)
         return None if alone is None or with_scores is None else 1 - with_scores / alone
 
 
@@ -57,7 +57,7 @@ def powered_groups(
     level: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> list[GroupMean]:
-    """Return the mean grade of each group with a grade, in the order of their first appearance.
+    """Return the mean grade of each group that has a grade, in order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
     1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one
@@ -93,42 +93,46 @@ def powered_groups(
         raise ValueError(f"grades of shape {y.shape}, weights of {w.shape}")
     if not (w[~np.isnan(y)] > 0).all():
         raise ValueError("weights of grades must be above 0")
-    slopes = _slopes_of_others(y, s, code, len(labels))
+    slopes = _compute_slopes_of_others(y, s, code, len(labels))
     found = []
     for place, label in enumerate(labels):
-        mine = code == place
-        graded = mine & ~np.isnan(y) & ~np.isnan(s)
+        is_member = code == place
+        graded = is_member & ~np.isnan(y) & ~np.isnan(s)
         if not graded.any():
             continue
-        rest = int((mine & np.isnan(y) & ~np.isnan(s)).sum())
-        if rest and not weigh_alike(w[graded]):
+        rest = int((is_member & np.isnan(y) & ~np.isnan(s)).sum())
+        if rest and not has_equal_weights(w[graded]):
             weighted = replace(weighted_mean(y[graded], w[graded], level), n_predicted=rest)
-            weighted = _careful(weighted, y[graded])
+            weighted = _drop_doubtful_interval(weighted, y[graded])
             found.append(GroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
-        predicted = slopes[place] * s[mine]
+        predicted = slopes[place] * s[is_member]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
         found.append(
             GroupMean(
                 str(label),
-                _careful(powered_mean(y[mine], s[mine], None, 0.0, level), y[graded]),
-                _careful(powered_mean(y[mine], predicted, None, weight, level), y[graded]),
+                _drop_doubtful_interval(
+                    powered_mean(y[is_member], s[is_member], None, 0.0, level), y[graded]
+                ),
+                _drop_doubtful_interval(
+                    powered_mean(y[is_member], predicted, None, weight, level), y[graded]
+                ),
             )
         )
     return found
 
 
-def _slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
-    """(groups,) slope of grades on scores within all other groups; 0 where it is not known."""
+def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
+    """Return (groups,) slopes of grades on scores in all other groups; 0 if unknown."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
-    of, grades, scores = code[both], y[both], s[both]
-    n = np.bincount(of, minlength=count)
-    inside = n[of]
-    grades = grades - (np.bincount(of, grades, count)[of] / inside)
-    scores = scores - (np.bincount(of, scores, count)[of] / inside)
-    shared = np.bincount(of, grades * scores, count)
-    spread = np.bincount(of, scores * scores, count)
+    group, grades, scores = code[both], y[both], s[both]
+    n = np.bincount(group, minlength=count)
+    inside = n[group]
+    grades = grades - (np.bincount(group, grades, count)[group] / inside)
+    scores = scores - (np.bincount(group, scores, count)[group] / inside)
+    shared = np.bincount(group, grades * scores, count)
+    spread = np.bincount(group, scores * scores, count)
     more = np.maximum(n - 1, 0)
     shared, spread, more = shared.sum() - shared, spread.sum() - spread, more.sum() - more
     known = (more >= FEWEST_TO_LEARN) & (spread > 0)
@@ -136,8 +140,8 @@ def _slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Float
     return np.asarray(np.maximum(slopes, 0.0))
 
 
-def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
-    """Return the mean without its interval where the grades are too few, or all alike."""
+def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
+    """Return the mean without interval where grades are fewer than 5 or all equal."""
     reason = None
     if len(grades) < FEWEST_GRADED:
         reason = TOO_FEW_GRADED
@@ -150,5 +154,6 @@ def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
     )
 
 
-def _width(found: PoweredMean) -> float | None:
+def _compute_width(found: PoweredMean) -> float | None:
+    """Return the width of the interval; None without one."""
     return None if found.low is None or found.high is None else found.high - found.low

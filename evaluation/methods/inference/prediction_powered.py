@@ -1,4 +1,4 @@
-"""Means of human grades out of few of them and many predictions: prediction-powered inference.
+"""Prediction-powered inference: mean human grades from few grades and many predictions.
 
 A judge that costs nothing has graded everything, people have graded some of it. The judge's mean
 is precise and wrong by an unknown error; the people's mean is right and vague. On what both graded
@@ -33,7 +33,7 @@ NO_SPREAD = "no_spread"
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """A mean of human grades with its interval, in the units of the grades.
+    """Mean of human grades with its interval, in the units of the grades.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def powered_mean(
     weight: float | None = None,
     level: float = 0.95,
 ) -> PoweredMean:
-    """Return the mean grade of things of which some were graded and all predicted.
+    """Return the mean grade of k items, of which some have a grade and all a prediction.
 
     Parameters
     ----------
@@ -102,27 +102,28 @@ def powered_mean(
     n, rest = int(graded.sum()), int((~graded).sum())
     if not n:
         return PoweredMean(None, None, None, None, 0, rest, NO_GRADES)
-    tuned = power_tuned(y, f) if weight is None else weight
+    tuned = compute_power_tuned_weight(y, f) if weight is None else weight
+    # Without ungraded items the two terms with lambda cancel, whatever lambda is.
     if not rest:
         tuned = 0.0
     mean = float((y - tuned * f)[graded].mean()) + (
         tuned * float(f[~graded].mean()) if rest else 0.0
     )
-    error, units = _standard_error(y, f, graded, labels, tuned)
+    error, units = _compute_standard_error(y, f, graded, labels, tuned)
     if units < 2:
         return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
     if error == 0:  # a few equal grades: no sign of certainty
         return PoweredMean(mean, None, None, tuned, n, rest, NO_SPREAD)
     freedom = float(units - 1)
     if len(np.unique(labels)) == len(labels):
-        freedom = _degrees_of_freedom(y, f, graded, tuned)
+        freedom = _compute_degrees_of_freedom(y, f, graded, tuned)
     # As stats.t.ppf, a hundred times as fast: there may be hundreds of groups.
     half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     return PoweredMean(mean, mean - half, mean + half, tuned, n, rest)
 
 
-def power_tuned(grades: Floats, predictions: Floats) -> float:
-    """Return lambda of PPI++ for a mean, 0 to 1: cov_n(Y, f) / ((1 + n/N) var(f)).
+def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
+    """Return lambda of PPI++ in 0..1: cov_n(Y, f) / ((1 + n/N) var(f)).
 
     The covariance is over what was graded, the variance over all predictions. 0 where it is
     undefined: fewer than 2 grades, nothing ungraded, or predictions without spread.
@@ -140,8 +141,8 @@ def power_tuned(grades: Floats, predictions: Floats) -> float:
     return min(1.0, max(0.0, shared / spread))
 
 
-def _degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
-    """Return those of the sum of two variances, each of a mean: Welch and Satterthwaite.
+def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
+    """Return Welch-Satterthwaite degrees of freedom of the sum of two mean variances.
 
     n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
     """
@@ -152,23 +153,23 @@ def _degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -
     return (of_graded + of_rest) ** 2 / parts if parts > 0 else float(n - 1)
 
 
-def _standard_error(
+def _compute_standard_error(
     y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
 ) -> tuple[float, int]:
-    """Return the error of the estimate, and how many clusters have a grade.
+    """Return the standard error of the estimate and the number of graded clusters.
 
     Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
     lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by
     c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
     var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
     """
-    pushed = np.zeros(len(y))
+    influence = np.zeros(len(y))
     for part, values in ((graded, y - weight * f), (~graded, weight * f)):
         count = int(part.sum())
         if not count:
             continue
         groups = len(np.unique(labels[part]))
         widened = np.sqrt(groups / (groups - 1)) if groups > 1 else 1.0
-        pushed[part] = widened * (values[part] - values[part].mean()) / count
-    total = np.bincount(labels, weights=pushed)
+        influence[part] = widened * (values[part] - values[part].mean()) / count
+    total = np.bincount(labels, weights=influence)
     return float(np.sqrt((total**2).sum())), len(np.unique(labels[graded]))

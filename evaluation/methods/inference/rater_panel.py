@@ -1,4 +1,4 @@
-"""How far several raters agree on the same things, with intervals over what the things belong to.
+"""Agreement of several raters on the same items, with intervals over clusters of items.
 
 `raters` compares two of them; this is of all together, however many there are and whoever rated
 what.
@@ -17,14 +17,14 @@ from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.inference.resampled import Estimated, clustered_interval
 from evaluation.methods.statistics.icc import intraclass_correlation
 from evaluation.methods.statistics.kappa import Weights, cohen_kappa
-from evaluation.methods.statistics.krippendorff import Level, krippendorff_alpha, rating_counts
+from evaluation.methods.statistics.krippendorff import Level, count_ratings, krippendorff_alpha
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
 
 @dataclass(frozen=True)
 class PanelAgreement:
-    """All raters on what they rated.
+    """Agreement coefficients of all raters on the items that they rated.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class PanelAgreement:
     alpha_interval: Estimated
 
     def coefficients(self) -> Iterator[tuple[str, Estimated]]:
-        """Yield the name and the estimate of each coefficient, in the order above."""
+        """Yield name and estimate of each agreement coefficient, in the order of the fields."""
         for name, value in vars(self).items():
             if isinstance(value, Estimated):
                 yield name, value
@@ -60,7 +60,7 @@ class PanelAgreement:
 def panel_agreement(
     ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> PanelAgreement:
-    """Compare any number of raters.
+    """Return weighted kappas, ICCs and Krippendorff's alphas of k raters on n items.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
     things that the coefficient is of.
@@ -86,10 +86,10 @@ def panel_agreement(
     table, known = table[known.any(axis=1)], known[known.any(axis=1)]
     given = known.sum(axis=1)
     by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
-    counts, values = rating_counts(table)
+    counts, values = count_ratings(table)
 
     def kappa(weights: Weights) -> Estimated:
-        return estimate(lambda rows: mean_kappa(table[by_two][rows], weights), by_two)
+        return estimate(lambda rows: compute_mean_kappa(table[by_two][rows], weights), by_two)
 
     def alpha(level: Level) -> Estimated:
         paired = counts[by_two]
@@ -99,8 +99,8 @@ def panel_agreement(
         whole = table[complete]
         return estimate(lambda rows: getattr(intraclass_correlation(whole[rows]), name), complete)
 
-    def estimate(statistic: Callable[[Integers], float | None], of: np.ndarray) -> Estimated:
-        return clustered_interval(statistic, code[of], n_draws, seed)
+    def estimate(statistic: Callable[[Integers], float | None], items: np.ndarray) -> Estimated:
+        return clustered_interval(statistic, code[items], n_draws, seed)
 
     return PanelAgreement(
         table.shape[1],
@@ -116,7 +116,7 @@ def panel_agreement(
     )
 
 
-def mean_kappa(ratings: Floats, weights: Weights) -> float | None:
+def compute_mean_kappa(ratings: Floats, weights: Weights) -> float | None:
     """Return the mean of Cohen's weighted kappa over all pairs of raters (Light 1971).
 
     Parameters

@@ -1,4 +1,4 @@
-"""How far two raters agree on the same things, with intervals over what the things belong to."""
+"""Agreement of two raters on the same items, with intervals over clusters of items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 2
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """Two raters on the things that both rated.
+    """Agreement coefficients of two raters on the items that both rated.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ def rater_agreement(
     n_draws: int = 400,
     seed: int = 0,
 ) -> RaterAgreement:
-    """Compare two raters (Cohen 1960, 1968; Spearman 1904).
+    """Return kappas and correlations of two raters (Cohen 1960, 1968; Spearman 1904).
 
     Intervals are 95%, of draws of whole clusters with replacement.
 
@@ -64,7 +64,7 @@ def rater_agreement(
     """
     if not len(one) == len(other) == len(clusters):
         raise ValueError(f"{len(one)}, {len(other)} ratings in {len(clusters)} places")
-    a, b = _ratings(one, graded=graded), _ratings(other, graded=graded)
+    a, b = _convert_ratings(one, graded=graded), _convert_ratings(other, graded=graded)
 
     def kappa(rows: Integers) -> float | None:
         return cohen_kappa(a[rows], b[rows], weights="quadratic" if graded else None)
@@ -90,9 +90,10 @@ def rater_agreement(
     )
 
 
-def _ratings(
-    given: Sequence[float] | Sequence[str], *, graded: bool
+def _convert_ratings(
+    ratings: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
+    """Return ratings as an array: whole numbers of half steps where `graded`, else labels."""
     if graded:
-        return np.rint(np.asarray(given, dtype=np.float64) * STEPS)
-    return np.asarray(given, dtype=np.str_)
+        return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
+    return np.asarray(ratings, dtype=np.str_)

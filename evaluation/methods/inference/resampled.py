@@ -1,4 +1,4 @@
-"""Intervals of any statistic of rows that come in clusters, such as a correlation of answers.
+"""Bootstrap intervals of any statistic of clustered rows, such as a correlation of answers.
 
 Answers to one question are not independent: whole questions are drawn, with all their rows. See
 `clustered` for statistics that can be computed from how often each was drawn.
@@ -25,7 +25,7 @@ Statistic = Callable[[Integers], float | None]
 
 @dataclass(frozen=True)
 class Estimated:
-    """A statistic with its interval.
+    """A statistic of clustered rows with its 95% interval.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def clustered_interval(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimated:
-    """Return a statistic of n rows with the widened percentile interval over clusters.
+    """Return a statistic of n rows with its widened percentile interval over clusters.
 
     Parameters
     ----------
@@ -76,13 +76,15 @@ def clustered_interval(
     value = statistic(np.arange(n))
     if value is None:
         return Estimated(None, None, None, n, len(labels), UNDEFINED)
-    draws = clustered_draws(statistic, code, n_draws, seed)
+    draws = compute_clustered_draws(statistic, code, n_draws, seed)
     interval = widened_percentile_interval(draws, len(labels), level)[0]
     return Estimated(value, interval.low, interval.high, n, len(labels), interval.reason)
 
 
-def clustered_draws(statistic: Statistic, clusters: Integers, n_draws: int, seed: int) -> Floats:
-    """Return (n_draws,) values of the statistic, NaN where it is undefined.
+def compute_clustered_draws(
+    statistic: Statistic, clusters: Integers, n_draws: int, seed: int
+) -> Floats:
+    """Return (n_draws,) values of the statistic in draws of whole clusters; NaN if undefined.
 
     A draw takes as many clusters as there are, with replacement, each with all its rows.
     `clusters` (n,) are codes 0..C-1, each with a row at least.

@@ -1,4 +1,4 @@
-"""How far people repeat themselves: two scores of the same people, from two waves."""
+"""Test-retest agreement: two scores of the same workers, from two waves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST = 4
 
 @dataclass(frozen=True)
 class Retest:
-    """Test-retest agreement of n people.
+    """Test-retest agreement of n workers.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Retest:
 
 
 def retest(earlier: ArrayLike, later: ArrayLike) -> Retest:
-    """Return the agreement of two scores of the same people.
+    """Return correlations, ICC and mean change of two scores (n,) of the same workers.
 
     Fisher's interval: tanh(arctanh(r) +- t / sqrt(n - 3)) (Fisher 1921, "On the probable error of a
     coefficient of correlation", Metron 1), with the t quantile of n - 1 degrees of freedom in place

@@ -1,8 +1,8 @@
-"""How scores correlate with experts' grades, from a sample of the answers, and how sure that is.
+"""Correlation of scores with experts' grades, estimated from a sample of the answers.
 
 Answers to one question are not independent: whole questions are drawn. The interval is Student's t
-with the bootstrap standard error on the arctanh scale (`intervals.bootstrap_t_interval`). Where
-truth and interval were simulated (10 to 100 questions, 20 to 200 answers, correlations .2, .7, .9,
+with the bootstrap standard error on the arctanh scale (`compute_bootstrap_t_interval`). Where truth
+and interval were simulated (10 to 100 questions, 20 to 200 answers, correlations .2, .7, .9,
 grades of 0 to 5, a share of .3 or .5 of the variance between questions), it covered 95 to 99%; the
 widened percentile interval 93 to 99%, Fisher's, which takes answers for independent, 93 to 99% with
 intervals that are a tenth narrower.
@@ -18,7 +18,7 @@ from scipy import stats
 
 from evaluation.methods.cells import Floats, codes_of
 from evaluation.methods.inference.draws import multiplicities
-from evaluation.methods.inference.intervals import Interval, bootstrap_t_interval
+from evaluation.methods.inference.intervals import Interval, compute_bootstrap_t_interval
 from evaluation.methods.inference.resampled import NO_ROWS, UNDEFINED, Estimated
 from evaluation.methods.undefined import ratio
 
@@ -28,8 +28,8 @@ FEWEST_FORESEEN = 4
 ROUNDING = 1e-12
 
 
-def weighted_pearson(one: ArrayLike, other: ArrayLike, weights: ArrayLike) -> float | None:
-    """Return Pearson's correlation, in which each pair counts by its weight; None if undefined.
+def compute_weighted_pearson(one: ArrayLike, other: ArrayLike, weights: ArrayLike) -> float | None:
+    """Return Pearson's correlation of weighted pairs, -1 to 1; None where it is undefined.
 
     Parameters
     ----------
@@ -39,8 +39,10 @@ def weighted_pearson(one: ArrayLike, other: ArrayLike, weights: ArrayLike) -> fl
     ------
     ValueError : lengths differ, or a weight is negative.
     """
-    x, y, w = _columns(one, other, weights)
-    found = _correlations(_sums(x, y, w, np.arange(len(x))).sum(axis=0, keepdims=True))[0]
+    x, y, w = _check_columns(one, other, weights)
+    found = _compute_correlations(
+        _sum_by_cluster(x, y, w, np.arange(len(x))).sum(axis=0, keepdims=True)
+    )[0]
     return None if np.isnan(found) else float(found)
 
 
@@ -53,7 +55,7 @@ def sample_correlation(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimated:
-    """Return the correlation of scores with grades in the population that a sample was drawn of.
+    """Return the population correlation of scores with grades, with its interval.
 
     Parameters
     ----------
@@ -73,19 +75,21 @@ def sample_correlation(
     """
     if n_draws < 2:
         raise ValueError(f"n_draws must be at least 2, got {n_draws}")
-    x, y, w = _columns(scores, grades, np.ones(np.shape(scores)) if weights is None else weights)
+    x, y, w = _check_columns(
+        scores, grades, np.ones(np.shape(scores)) if weights is None else weights
+    )
     code, labels = codes_of(clusters)
     if len(code) != len(x):
         raise ValueError(f"{len(code)} clusters for {len(x)} scores")
     if not len(x):
         return Estimated(None, None, None, 0, 0, NO_ROWS)
-    sums = _sums(x, y, w, code)
-    value = _correlations(sums.sum(axis=0, keepdims=True))[0]
+    sums = _sum_by_cluster(x, y, w, code)
+    value = _compute_correlations(sums.sum(axis=0, keepdims=True))[0]
     if np.isnan(value):
         return Estimated(None, None, None, len(x), len(labels), UNDEFINED)
     blocks = multiplicities(len(labels), n_draws, seed)
-    draws = np.concatenate([_correlations(times @ sums) for times in blocks])
-    interval = bootstrap_t_interval(value, draws, len(labels), level, "arctanh")[0]
+    draws = np.concatenate([_compute_correlations(times @ sums) for times in blocks])
+    interval = compute_bootstrap_t_interval(value, draws, len(labels), level, "arctanh")[0]
     return Estimated(
         float(value), interval.low, interval.high, len(x), len(labels), interval.reason
     )
@@ -94,7 +98,7 @@ def sample_correlation(
 def foreseen_interval(
     n: int, n_clusters: int, correlation: float = 0.7, level: float = 0.95
 ) -> Interval:
-    """Return the interval that a sample will give if answers correlate so with the truth.
+    """Return the expected interval of a correlation from n answers to n_clusters questions.
 
     Fisher's (1921) standard error 1 / sqrt(n - 3) of arctanh r, with Student's t of one degree of
     freedom less than there are questions, as `sample_correlation` will use it.
@@ -114,7 +118,8 @@ def foreseen_interval(
     return Interval(math.tanh(centre - half), math.tanh(centre + half), None)
 
 
-def _columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return three columns as floats (n,). Raises ValueError for a misfit or weight < 0."""
     x, y, w = (np.asarray(column, dtype=np.float64) for column in given)
     if not x.shape == y.shape == w.shape or x.ndim != 1:
         raise ValueError(f"columns of shapes {x.shape}, {y.shape} and {w.shape}")
@@ -123,8 +128,8 @@ def _columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
     return x, y, w
 
 
-def _sums(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats:
-    """(clusters, 6) sums of weights, of both columns, of their squares and their product."""
+def _sum_by_cluster(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats:
+    """Return (clusters, 6) sums of weights, both columns, their squares and product."""
     if not len(x):
         return np.zeros((1, 6))
     # Differences to the middle first: sums of squares of nearly equal scores cancel.
@@ -133,8 +138,8 @@ def _sums(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats:
     return np.column_stack([np.bincount(code, weights=column) for column in columns])
 
 
-def _correlations(sums: Floats) -> Floats:
-    """(draws,) correlations of sums; NaN where a column has no spread."""
+def _compute_correlations(sums: Floats) -> Floats:
+    """Return (draws,) correlations from such sums (draws, 6); NaN without spread."""
     n, a, b, aa, bb, ab = sums.T
     spread_a, spread_b = aa - ratio(a * a, n, 0.0), bb - ratio(b * b, n, 0.0)
     flat = (spread_a <= ROUNDING * aa) | (spread_b <= ROUNDING * bb)

@@ -1,4 +1,4 @@
-"""How often groups are selected, and whether one is selected much less often than another.
+"""Selection rates of groups and their ratio to the best group: the four-fifths rule.
 
 The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
 that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,
@@ -25,7 +25,7 @@ FEWEST = 10
 
 @dataclass(frozen=True, eq=False)
 class SelectionRates:
-    """Of k groups, each of shape (k,); NaN where there is nothing to say.
+    """Selection rates of k groups, arrays (k,); NaN where undefined.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class SelectionRates:
 def selection_rates(
     selected: ArrayLike, n: ArrayLike, fewest: int = FEWEST, level: float = 0.95
 ) -> SelectionRates:
-    """Compare how often k groups are selected with the group that is selected most often.
+    """Return selection rates of k groups and their ratios to the highest one, with intervals.
 
     Parameters
     ----------

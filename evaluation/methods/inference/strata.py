@@ -1,4 +1,4 @@
-"""The mean over several sets of questions, each counted once however many answers it has."""
+"""Mean over several sets of questions, each set with equal weight."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class StrataMean:
-    """A mean of means; `low` and `high` are None together, where a part has no standard error."""
+    """Mean of k means; `low` and `high` are None together, where an error is missing."""
 
     mean: float | None
     low: float | None
@@ -22,7 +22,7 @@ class StrataMean:
 def strata_mean(
     means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
 ) -> StrataMean:
-    """Return the mean of k means that were taken independently of each other.
+    """Return the mean of k independent means with its Welch-Satterthwaite interval.
 
     The sets are taken as given, and only the questions within them as drawn: the interval is for
     these sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
@@ -56,6 +56,7 @@ def strata_mean(
     variances = deviations**2
     if not variances.any():
         return StrataMean(mean, mean, mean, k)
+    # Degrees of freedom of a sum of variances with different sizes (Satterthwaite).
     freedom = variances.sum() ** 2 / (variances**2 / (counts - 1)).sum()
     half = float(stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(variances.sum()) / k)
     return StrataMean(mean, mean - half, mean + half, k)

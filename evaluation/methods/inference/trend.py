@@ -1,4 +1,4 @@
-"""Whether a handful of numbers in the order of time rises, falls, or cannot be told.
+"""Trend of a few numbers in the order of time: Kendall's tau and Theil-Sen slope.
 
 The order alone is tested (Mann 1945, "Nonparametric tests against trend"; Kendall's tau between
 number and place), exactly where no two numbers are equal: nothing is assumed of how far apart the
@@ -24,7 +24,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Trend:
-    """What the order of some numbers tells.
+    """Direction of n numbers over time, with test and slope.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Trend:
 
 
 def trend(values: ArrayLike, level: float = 0.95) -> Trend:
-    """Return the trend of numbers that stand in the order of time.
+    """Return the trend of numbers (n,) in the order of time: rises, falls or unclear.
 
     Parameters
     ----------
@@ -82,6 +82,6 @@ def trend(values: ArrayLike, level: float = 0.95) -> Trend:
     return Trend(direction, n, tau, p_value, slope, low, high)
 
 
-def least_p_value(n: int) -> float:
-    """Return the smallest p-value that `n` numbers can have: all of them in one order."""
+def compute_least_p_value(n: int) -> float:
+    """Return the smallest p-value that `n` numbers can reach, min(1, 2 / n!)."""
     return min(1.0, 2 / factorial(n))

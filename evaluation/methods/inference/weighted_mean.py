@@ -1,4 +1,4 @@
-"""The mean of few grades of which some stand for more of all things than others, and its interval.
+"""Weighted mean of few grades that represent different numbers of items, with its interval.
 
 Where some parts were drawn more densely than others, each grade stands for 1 over the chance that
 it was drawn: the mean that is right for all of them is that weighted by it (Hajek 1971, comment on
@@ -29,14 +29,14 @@ ALIKE = 1e-9
 """Weights that differ by no more than this share of the greatest are the same, but for rounding."""
 
 
-def weigh_alike(weights: ArrayLike) -> bool:
-    """Whether all weights, shape (n,), are the same but for rounding; so are none."""
+def has_equal_weights(weights: ArrayLike) -> bool:
+    """Return whether the weights (n,) are equal but for rounding; true without any."""
     w = np.asarray(weights, dtype=np.float64)
     return not len(w) or bool(np.ptp(w) <= ALIKE * w.max())
 
 
 def weighted_mean(grades: ArrayLike, weights: ArrayLike, level: float = 0.95) -> PoweredMean:
-    """Return the mean of n grades in which each counts by its weight.
+    """Return the weighted mean of n grades with Student's t interval, error by effective n.
 
     Parameters
     ----------

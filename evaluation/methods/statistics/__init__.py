@@ -1,1 +1,1 @@
-"""Statistics of two columns of numbers, each in one place with its edge rules."""
+"""Descriptive statistics: correlation, agreement, ROC, shares, samples."""

@@ -1,4 +1,4 @@
-"""Whether two columns of numbers rise and fall together.
+"""Pearson's and Spearman's correlation of two columns.
 
 One rule for every correlation of the project: pairs in which a number is missing (NaN) are left
 out; with fewer than 2 pairs left, or where a side has no spread, there is no correlation.
@@ -16,7 +16,7 @@ DIGITS = 12
 
 
 def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
-    """Return Pearson's correlation, -1 to 1; None where it is undefined.
+    """Return Pearson's correlation of two columns, -1 to 1; None where it is undefined.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> 
     ------
     ValueError : lengths differ.
     """
-    return _correlation(*_known(one, other, among))
+    return _compute_correlation(*_select_known_pairs(one, other, among))
 
 
 def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
@@ -35,18 +35,23 @@ def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) ->
 
     Parameters and errors as `pearson`. Ranks are those among the pairs that count.
     """
-    return _correlation(*(stats.rankdata(part) for part in _known(one, other, among)))
+    return _compute_correlation(
+        *(stats.rankdata(part) for part in _select_known_pairs(one, other, among))
+    )
 
 
 def tied(scores: ArrayLike) -> Floats:
-    """Return scores without the digits behind the twelfth, so that equal ones are tied in ranks.
+    """Return scores rounded to 12 digits, so that scores equal but for rounding are tied in ranks.
 
     Which of two equal scores is larger by the last bits, the processor decides.
     """
     return np.asarray(np.round(np.asarray(scores, dtype=np.float64), DIGITS), dtype=np.float64)
 
 
-def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Floats, Floats]:
+def _select_known_pairs(
+    one: ArrayLike, other: ArrayLike, among: Booleans | None
+) -> tuple[Floats, Floats]:
+    """Return the two columns without pairs that have NaN or are not in `among`."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"columns of shapes {a.shape} and {b.shape} cannot be paired")
@@ -56,7 +61,7 @@ def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Fl
     return a[known], b[known]
 
 
-def _correlation(a: Floats, b: Floats) -> float | None:
+def _compute_correlation(a: Floats, b: Floats) -> float | None:
     # Not stats.pearsonr and spearmanr: they warn of what has no spread, and a p-value that nobody
     # asked for takes most of their time, hundreds of times in a run.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):

@@ -1,4 +1,4 @@
-"""How far raters agree on numbers: intraclass correlations of two-way random raters."""
+"""Intraclass correlations ICC(2,1) and ICC(2,k): agreement of raters on numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class IntraclassCorrelation:
-    """Absolute agreement of k raters on n things: how much of the variance is of the things.
+    """Absolute agreement of k raters on n items, for one rater and for their mean.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class IntraclassCorrelation:
 
 
 def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
-    """Return the intraclass correlations of absolute agreement, raters taken for a random sample.
+    """Return ICC(2,1) and ICC(2,k) of ratings (n, k): absolute agreement, random raters.
 
     ICC(2,1) = (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n) and ICC(2,k) = (MSR - MSE) /
     (MSR + (MSC - MSE) / n), with the mean squares of things (rows), raters (columns) and the rest
@@ -51,14 +51,14 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     ------
     ValueError : not two-dimensional, or an infinite rating.
     """
-    given = np.asarray(ratings, dtype=np.float64)
-    if given.ndim != 2:
-        raise ValueError(f"ratings of shape {given.shape}: things in rows, raters in columns")
-    if np.isinf(given).any():
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"ratings of shape {table.shape}: things in rows, raters in columns")
+    if np.isinf(table).any():
         raise ValueError("ratings must be finite; NaN stands for a missing one")
-    x = given[~np.isnan(given).any(axis=1)]
+    x = table[~np.isnan(table).any(axis=1)]
     n, k = x.shape
-    left_out = len(given) - n
+    left_out = len(table) - n
     if n < 2 or k < 2:
         return IntraclassCorrelation(None, None, n, k, left_out)
     x = x - x.mean()
@@ -67,7 +67,7 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     of_things, of_raters = rows / (n - 1), columns / (k - 1)
     rest = max(0.0, total - rows - columns) / ((n - 1) * (k - 1))
     beyond, tilt = of_things - rest, (of_raters - rest) / n
-    smallest = ROUNDING * float(np.nanmax(np.abs(given)) ** 2)
+    smallest = ROUNDING * float(np.nanmax(np.abs(table)) ** 2)
     single, mean = of_things + (k - 1) * rest + k * tilt, of_things + tilt
     return IntraclassCorrelation(
         beyond / single if single > smallest else None,

@@ -1,4 +1,4 @@
-"""How far two raters agree beyond chance."""
+"""Chance-corrected agreement of raters: Cohen's and Fleiss' kappa."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 def cohen_kappa(
     one: ArrayLike, other: ArrayLike, *, weights: Weights | None = None
 ) -> float | None:
-    """Return Cohen's kappa: 1 for full agreement, 0 for that of chance, negative below it.
+    """Return Cohen's kappa of two columns of ratings: 1 full agreement, 0 that of chance.
 
     1 - observed / expected disagreement, the latter over all pairs of a rating of the one and a
     rating of the other.
@@ -47,15 +47,15 @@ def cohen_kappa(
     (of_one, times_one), (of_other, times_other) = (
         np.unique(ratings, return_counts=True) for ratings in (a, b)
     )
-    apart = _apart(of_one[:, None], of_other[None, :], weights)
+    apart = _compute_disagreement(of_one[:, None], of_other[None, :], weights)
     expected = float(times_one @ apart @ times_other) / len(a)
     if expected == 0:
         return None
-    return 1.0 - float(_apart(a, b, weights).sum()) / expected
+    return 1.0 - float(_compute_disagreement(a, b, weights).sum()) / expected
 
 
 def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
-    """Return Cohen's kappa of each table of two raters' labels.
+    """Return Cohen's kappa of each (k, k) table of two raters' labels.
 
     (po - pe) / (1 - pe), po the share on the diagonal, pe the sum of the products of the margins'
     shares (Cohen 1960).
@@ -73,11 +73,11 @@ def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
     n = found.sum(axis=(-2, -1))
     same = ratio(np.trace(found, axis1=-2, axis2=-1), n)
     by_chance = ratio((found.sum(axis=-1) * found.sum(axis=-2)).sum(axis=-1), n**2)
-    return _beyond(same, by_chance)
+    return _correct_for_chance(same, by_chance)
 
 
 def fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
-    """Return what Fleiss' kappa of things is made of, so that it can be added up over any of them.
+    """Return (n, 2 + k) summands of Fleiss' kappa by item, for sums over any selection of items.
 
     Parameters
     ----------
@@ -113,17 +113,21 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(parts, dtype=np.float64)
     n = found[..., 0]
     shares = ratio(found[..., 2:], n[..., None])
-    return _beyond(ratio(found[..., 1], n), (shares**2).sum(axis=-1))
+    return _correct_for_chance(ratio(found[..., 1], n), (shares**2).sum(axis=-1))
 
 
-def _beyond(same: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _correct_for_chance(
+    same: NDArray[np.float64], by_chance: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return (same - by_chance) / (1 - by_chance); NaN where chance agreement is 1."""
     room = 1.0 - by_chance
     return ratio(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 
 
-def _apart(
+def _compute_disagreement(
     one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
+    """Return the disagreement of ratings, elementwise: 0 or 1, difference or its square."""
     if weights is not None:
         apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
         return apart**2 if weights == "quadratic" else apart

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: how far any number of raters agree, also where some did not rate all."""
+"""Krippendorff's alpha: agreement of any number of raters, also with missing ratings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from evaluation.methods.cells import Floats
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-def rating_counts(ratings: ArrayLike) -> tuple[Floats, Floats]:
-    """Return how many raters gave each thing each value, and the values.
+def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
+    """Return how many raters gave each item each value (n, v), and the values (v,).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def rating_counts(ratings: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> float | None:
-    """Return 1 - observed / expected disagreement: 1 for full agreement, 0 for that of chance.
+    """Return Krippendorff's alpha: 1 for full agreement, 0 for that of chance.
 
     Disagreement is observed within things, over all pairs of their ratings, and expected over all
     pairs of ratings (Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). A thing with
@@ -63,15 +63,15 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
     by_thing = paired / (raters[:, None] - 1)
     coincidences = by_thing.T @ paired - np.diag(by_thing.sum(axis=0))
     times = coincidences.sum(axis=0)
-    apart = _apart(times, scale, level)
+    apart = _compute_squared_distances(times, scale, level)
     expected = float(times @ apart @ times)
     if expected <= 0:
         return None
     return 1.0 - (float(times.sum()) - 1) * float((coincidences * apart).sum()) / expected
 
 
-def _apart(times: Floats, scale: Floats, level: Level) -> Floats:
-    """(v, v) squared distances of values, which come up `times` often."""
+def _compute_squared_distances(times: Floats, scale: Floats, level: Level) -> Floats:
+    """Return (v, v) squared distances of values that occur `times` often, by level."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))
     if level == "interval":

@@ -1,4 +1,4 @@
-"""Intervals of shares."""
+"""Confidence intervals of proportions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.methods.cells import Floats
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return Wilson's score interval of shares (Wilson 1927); NaN where n is 0.
+    """Return ends of Wilson's score interval of shares (Wilson 1927); NaN where n is 0.
 
     Parameters
     ----------

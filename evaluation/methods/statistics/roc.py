@@ -1,4 +1,4 @@
-"""How well a number tells two kinds of things apart."""
+"""Area under the ROC curve and average precision of a score for two classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.methods.cells import Floats
 
 
 def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the area under the ROC curve, 0 to 1.
+    """Return the area under the ROC curve, 0 to 1, ties counted half; None if a class is missing.
 
     The probability that a random positive has a greater number than a random negative, ties
     counted half: 1 tells them apart, .5 not at all, 0 takes each for the other.
@@ -23,7 +23,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     ------
     ValueError : a number is not finite.
     """
-    x, y = _finite(positive, negative)
+    x, y = _check_finite(positive, negative)
     if not len(x) or not len(y):
         return None
     ranks = stats.rankdata(np.concatenate([x, y]))[: len(x)]
@@ -31,7 +31,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 
 
 def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the average precision, 0 to 1: the precision at each positive's number, averaged.
+    """Return the average precision, 0 to 1, step-wise; None without a positive.
 
     The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
     the same number all are found at once. 1 where every positive has a greater number than every
@@ -45,7 +45,7 @@ def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     ------
     ValueError : a number is not finite.
     """
-    x, y = _finite(positive, negative)
+    x, y = _check_finite(positive, negative)
     if not len(x):
         return None
     found = len(x) - np.searchsorted(np.sort(x), x)
@@ -53,7 +53,8 @@ def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     return float((found / (found + false)).mean())
 
 
-def _finite(*columns: ArrayLike) -> list[Floats]:
+def _check_finite(*columns: ArrayLike) -> list[Floats]:
+    """Return the columns as floats. Raises ValueError for NaN or infinity."""
     found = [np.asarray(column, dtype=np.float64) for column in columns]
     if not all(np.isfinite(column).all() for column in found):
         raise ValueError("the numbers must be finite")

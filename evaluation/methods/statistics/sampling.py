@@ -1,4 +1,4 @@
-"""Samples that keep the shares of their strata."""
+"""Stratified samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.methods.cells import Integers, codes_of
 def stratified(
     levels: Sequence[Sequence[str | int]], sizes: ArrayLike, wanted: int, seed: int = 0
 ) -> Integers:
-    """Draw whole units of a population until they hold the wanted number of things.
+    """Return indices of whole units, drawn in strata, that hold at most `wanted` items.
 
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
@@ -33,27 +33,27 @@ def stratified(
     The places of the chosen units, rising. They hold `wanted` things at most: fewer only where no
     unit fits into the rest, or there are no more.
     """
-    held = np.asarray(sizes, dtype=np.int64)
-    if not len(held):
+    n_items = np.asarray(sizes, dtype=np.int64)
+    if not len(n_items):
         return np.zeros(0, dtype=np.int64)
-    order: Integers = np.random.default_rng(seed).permutation(len(held))
+    order: Integers = np.random.default_rng(seed).permutation(len(n_items))
     codes = [codes_of(np.asarray(level))[0] for level in levels]
-    n_units = min(len(held), round(wanted * len(held) / int(held.sum())))
-    chosen = np.zeros(len(held), dtype=np.bool_)
-    chosen[_drawn(codes, order, n_units)] = True
+    n_units = min(len(n_items), round(wanted * len(n_items) / int(n_items.sum())))
+    chosen = np.zeros(len(n_items), dtype=np.bool_)
+    chosen[_draw_by_levels(codes, order, n_units)] = True
     for unit in order:
-        if chosen[unit] and held[chosen].sum() > wanted:
+        if chosen[unit] and n_items[chosen].sum() > wanted:
             chosen[unit] = False
-    rest = wanted - int(held[chosen].sum())
+    rest = wanted - int(n_items[chosen].sum())
     for unit in order:
-        if not chosen[unit] and held[unit] <= rest:
+        if not chosen[unit] and n_items[unit] <= rest:
             chosen[unit] = True
-            rest -= int(held[unit])
+            rest -= int(n_items[unit])
     return np.flatnonzero(chosen)
 
 
 def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
-    """Return an order of n units whose beginnings hold the strata in their shares.
+    """Return an order (n,) of units in which each beginning holds the strata in proportion.
 
     A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
     line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m
@@ -75,27 +75,28 @@ def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> I
     return np.argsort(line, kind="stable")
 
 
-def _drawn(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
-    """Return `wanted` of the units in `order`, by the levels that are left."""
+def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) -> Integers:
+    """Return the first `n_units` units of `order`, shared out over the strata of each level."""
     if not codes:
-        return order[:wanted]
+        return order[:n_units]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
-    quotas = _quotas([len(stratum) for stratum in strata], wanted)
+    quotas = _compute_quotas([len(stratum) for stratum in strata], n_units)
     parts = [
-        _drawn(codes[1:], stratum, quota) for stratum, quota in zip(strata, quotas, strict=True)
+        _draw_by_levels(codes[1:], stratum, quota)
+        for stratum, quota in zip(strata, quotas, strict=True)
     ]
     return np.concatenate(parts) if parts else order[:0]
 
 
-def _quotas(counts: Sequence[int], wanted: int) -> list[int]:
-    """Return how many each stratum gives: its share, by the largest remainder, ties to the first.
+def _compute_quotas(counts: Sequence[int], n_units: int) -> list[int]:
+    """Return the quota of each stratum by the largest remainder (Hamilton), ties to the first.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
     """
     total = sum(counts)
-    quotas = [wanted * count // total for count in counts]
-    remainders = [wanted * count % total for count in counts]
+    quotas = [n_units * count // total for count in counts]
+    remainders = [n_units * count % total for count in counts]
     first = sorted(range(len(counts)), key=lambda place: -remainders[place])
-    for place in first[: wanted - sum(quotas)]:
+    for place in first[: n_units - sum(quotas)]:
         quotas[place] += 1
     return quotas

@@ -1,4 +1,4 @@
-"""Pictures and tables to take away."""
+"""Downloads of a run's charts (SVG) and tables (CSV and others)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: grades(run, run_report(run).n_graded),
     "decision": lambda run, _: people_chart(run, decision(run)),
     "ranks": lambda run, _: ranks(run, run_report(run).n_graded),
-    "questions": lambda run, _: disagreement(run, _n_questions(run)),
+    "questions": lambda run, _: disagreement(run, _count_questions(run)),
     "convergence": lambda run, _: convergence_chart(summary_of(run).trace),
     "placement": lambda run, _: placement_chart(models_report(run)),
     "comparison": comparisons.comparison_picture,
@@ -92,35 +92,35 @@ ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
 
 
 @partial(results_file, summary=RunSummary)
-def chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the picture of that name as SVG, of a run of any kind."""
+def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send a chart of a run as SVG."""
     kind = kind_or_404(run)
     if name in kind.charts:
-        return _picture(run, kind.charts[name](run))
+        return _send_picture(run, kind.charts[name](run))
     if not kind.stores(AqerSummary):
         raise Http404("there is no such picture")
     if name == "against":
-        return _picture(run, against.picture(against.compared(request, run), run))
+        return _send_picture(run, against.picture(against.compared(request, run), run))
     make = CHARTS.get(name)
-    return _picture(run, make(run, request.GET) if make else None)
+    return _send_picture(run, make(run, request.GET) if make else None)
 
 
 @grading_file
-def worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
-    """Send a worker's picture as SVG."""
-    return _picture(run, workers.scores(run, workers.found(run, worker)))
+def send_worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+    """Send a worker's chart as SVG."""
+    return _send_picture(run, workers.scores(run, workers.found(run, worker)))
 
 
 @grading_file
-def question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send a question's picture as SVG."""
+def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's chart as SVG."""
     report = questions.found(run, question)
-    return _picture(run, questions.answers(run, question, report))
+    return _send_picture(run, questions.answers(run, question, report))
 
 
 @grading_file
-def map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send a question's map as SVG, at the `iteration` and on the `axes` of the address."""
+def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's answer map as SVG, at `iteration` and on `axes` of the address."""
     report = answer_map(run, question, questions.asked_axes(request))
     if report is None:
         raise Http404("the run recorded no map of such a question")
@@ -130,25 +130,25 @@ def map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBas
         if asked not in report.iterations:
             raise Http404("there is no such iteration")
         at = report.iterations.index(asked)
-    return _picture(
+    return _send_picture(
         run, questions.map_of(run, report, None if at == -1 else at), captions(report)[at]
     )
 
 
 @grading_file
-def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send where the answers to a question stand, and the way of the consensus, as CSV."""
+def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send the answers' positions on a question's map, and the consensus path, as CSV."""
     questions.found(run, question)
-    return _table(run, "map", map_table(run, question))
+    return _send_csv(run, "map", map_table(run, question))
 
 
 @partial(results_file, summary=RunSummary)
-def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the table of that name, of a run of any kind, as CSV or in the `format` asked for."""
+def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send a table of a run as CSV or in the requested `format`."""
     kind = kind_or_404(run)
     asked = ASKED.get(name) if kind.stores(AqerSummary) else None
     if asked is not None:
-        return _table(run, name, asked(request, run))
+        return _send_csv(run, name, asked(request, run))
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
@@ -158,8 +158,8 @@ def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
 
 
 @partial(results_file, summary=RunSummary)
-def data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
-    """Send all that a run of any kind found: tables, summary and what columns hold, in one file."""
+def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
+    """Send all tables, the summary and the column help of a run as one ZIP or XLSX."""
     kind = kind_or_404(run)
     made = {"zip": data_zip, "xlsx": data_workbook}.get(form)
     if made is None:
@@ -168,24 +168,26 @@ def data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
 
 
 @grading_file
-def worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+def send_worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
     """Send a worker's answers as CSV."""
     workers.found(run, worker)
-    return _table(run, "worker", worker_table(run, worker))
+    return _send_csv(run, "worker", worker_table(run, worker))
 
 
 @grading_file
-def question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+def send_question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers to a question as CSV."""
     questions.found(run, question)
-    return _table(run, "question", question_table(run, question))
+    return _send_csv(run, "question", question_table(run, question))
 
 
-def _n_questions(run: Run) -> int:
+def _count_questions(run: Run) -> int:
+    """Return the number of graded questions of a run."""
     return summary_of(run).counts.questions
 
 
-def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
+def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
+    """Send a chart with its captions as SVG; 404 for None."""
     if chart is None:
         raise Http404("there is no such picture")
     question_set = run.version.question_set
@@ -200,5 +202,6 @@ def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
     )
 
 
-def _table(run: Run, name: str, table: Table) -> StreamingHttpResponse:
+def _send_csv(run: Run, name: str, table: Table) -> StreamingHttpResponse:
+    """Send a table as a CSV file."""
     return download(csv_chunks(table.header, table.rows), file_of(run, name), "csv")

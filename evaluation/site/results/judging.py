@@ -1,4 +1,4 @@
-"""What experts judge of a run: a random sample is drawn, experts are asked, and agree or not."""
+"""Page of experts' judgements of a run: draw a sample, ask experts, show agreement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNT = 40
 
 
 class AskForm(forms.Form):
-    """How many things are drawn, and who judges them."""
+    """Form: sample size, seed and the experts who judge."""
 
     count = forms.IntegerField(
         min_value=1,
@@ -62,30 +62,31 @@ class AskForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def judged(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
-    """Show what experts judge, how far they are and what came; what is posted asks them."""
+def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
+    """Show the judgements of a run; a posted form asks experts for more."""
     if request.method != "POST":
-        return _page(request, run=run, name=name)
+        return _show_page(request, run=run, name=name)
     shown = run_or_404(request, run)
-    judging = _judging(shown, name)
+    judging = _get_judging(shown, name)
     if not rights(request.user, shown.version.question_set).edit:
         raise RefusedError("change")
     if shown.state != Run.State.DONE:
         return redirect("admin:results-judging", shown.public_id, name)
-    form = _form(request, shown, judging, request.POST)
+    form = _build_form(request, shown, judging, request.POST)
     if form.is_valid():
-        return _asked(request, shown, judging, form)
+        return _ask_experts(request, shown, judging, form)
     # Pages of results are read only: this one is read once more, with what was wrong.
     reading = copy(request)
     reading.method = "GET"
-    response: Any = _page(reading, run=run, name=name, form=form)
+    response: Any = _show_page(reading, run=run, name=name, form=form)
     response.status_code = 400
     return response
 
 
 @results_page("evaluation/judging.html", RunSummary)
-def _page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
-    judging = _judging(run, name)
+def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
+    """Return the context of the page: report, agreement, form."""
+    judging = _get_judging(run, name)
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
     report = judging_report(run, judging)
@@ -98,21 +99,23 @@ def _page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None
             {"title": "People with each other", "pairs": report.between},
             {"title": "People with programs", "pairs": report.with_machines},
         ],
-        "form": form or _form(request, run, judging),
+        "form": form or _build_form(request, run, judging),
         "may": may.edit,
         "sharing": may.manage,
         "own": next((one for one in report.experts if one.user == me), None),
     }
 
 
-def _judging(run: Run, name: str) -> Judging:
+def _get_judging(run: Run, name: str) -> Judging:
+    """Return the run type's judging of that name; 404 where there is none."""
     for judging in kind_or_404(run).judging:
         if judging.name == name:
             return judging
     raise Http404("the kind has nothing of that name judged")
 
 
-def _form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
+def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
+    """Return the form with the experts of the set and the sample drawn so far."""
     me = get_user_id(request)
     shares = Share.objects.of_experts(run.version.question_set)
     people = [
@@ -124,8 +127,8 @@ def _form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) ->
     return AskForm(people, drawn, data)
 
 
-def _asked(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
-    """Draw, give what was drawn to the experts, and say so."""
+def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
+    """Draw the sample, ask the experts to judge it, and redirect with a message."""
     drawn = draw(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
     address = reverse("admin:results-judging", args=[run.public_id, judging.name])
     if not drawn:

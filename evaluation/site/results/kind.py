@@ -1,4 +1,4 @@
-"""Results of a run of any kind: the pages that its kind declares, else its report and tables."""
+"""Results of a run of any type: its declared pages, else its report and tables."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ SHOWN = 50
 MOST = 10_000_000
 
 
-def first(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the first page of the results, by the view of the address that the kind names."""
+def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show the first results page, by the view that the run type names."""
     pages = kind_or_404(run_or_404(request, run)).pages
     address = next((page.address for page in pages if not page.slug), "")
     if not address:
-        return page(request, run=run)
+        return show_page(request, run=run)
     view = resolve(reverse(f"admin:{address}", kwargs={"run": run})).func
     shown: HttpResponseBase = view(request, run=run)
     return shown
 
 
 @results_page("evaluation/kind.html", RunSummary)
-def page(request: HttpRequest, run: Run, slug: str = "") -> Context:
-    """Show a page of a run as its kind declares it."""
+def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
+    """Show one declared page of a run, or its report and tables."""
     kind = kind_or_404(run)
     shared = {
         "title": f"{kind.title}: {run.version.question_set.name}",
@@ -49,11 +49,11 @@ def page(request: HttpRequest, run: Run, slug: str = "") -> Context:
             return {**shared, "template": declared.template, **declared.context(run)}
     if slug:
         raise Http404("the kind has no such page")
-    return {**shared, "facts": facts(kind.found(run)), "tables": shown_tables(kind, run)}
+    return {**shared, "facts": list_facts(kind.found(run)), "tables": load_first_rows(kind, run)}
 
 
-def facts(report: Any) -> list[tuple[str, Any]]:
-    """Return the fields of a report that are plain values, with their names as words."""
+def list_facts(report: Any) -> list[tuple[str, Any]]:
+    """Return the plain fields of a report with their names as words."""
     return [
         (field.name.replace("_", " "), value)
         for field in fields(report)
@@ -62,13 +62,13 @@ def facts(report: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def shown_tables(kind: Kind, run: Run) -> list[dict[str, Any]]:
-    """Return the first rows of each table, and whether there are more."""
-    shown = []
+def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
+    """Return the first 50 rows of each table, and whether there are more."""
+    tables = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
         rows = list(islice(table.rows, SHOWN + 1))
-        shown.append(
+        tables.append(
             {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}
         )
-    return shown
+    return tables

@@ -1,4 +1,4 @@
-"""Addresses of the results, behind the site's login."""
+"""URLs of the results of runs; the site requires a login for them."""
 
 from django.urls import path
 
@@ -20,7 +20,7 @@ from evaluation.model_overview.views import answers, views
 from evaluation.model_overview.views import model as model_seen
 from evaluation.sample_size.views import send_plan_file, show_planner
 from evaluation.site.results import downloads, kind
-from evaluation.site.results.judging import judged
+from evaluation.site.results.judging import show_or_ask_judging
 from evaluation.triage.views.batches import confirm_batch, undo_batch
 from evaluation.triage.views.exclusion import send_decision_file, start_run_without_excluded
 from evaluation.triage.views.workers import review_worker, show_queue
@@ -35,9 +35,9 @@ WORKER = f"{RUN}workers/<uuid:worker>/"
 QUESTION = f"{RUN}questions/<uuid:question>/"
 
 urlpatterns = [
-    path(RUN, kind.first, name="results-run"),
-    path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
-    path(f"{RUN}judging/<slug:name>/", judged, name="results-judging"),
+    path(RUN, kind.show_first_page, name="results-run"),
+    path(f"{RUN}pages/<slug:slug>/", kind.show_page, name="results-page"),
+    path(f"{RUN}judging/<slug:name>/", show_or_ask_judging, name="results-judging"),
     path(f"{RUN}decision/", decide, name="results-decision"),
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
@@ -80,13 +80,13 @@ urlpatterns = [
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),
     path(WORKER, worker, name="results-worker"),
     path(QUESTION, question, name="results-question"),
-    path(f"{RUN}charts/<slug:name>.svg", downloads.chart, name="results-chart"),
-    path(f"{RUN}all.<slug:form>", downloads.data_sheets, name="results-data"),
-    path(f"{RUN}tables/<slug:name>.csv", downloads.table, name="results-table"),
-    path(f"{WORKER}scores.svg", downloads.worker_chart, name="results-worker-chart"),
-    path(f"{WORKER}answers.csv", downloads.worker_file, name="results-worker-table"),
-    path(f"{QUESTION}answers.svg", downloads.question_chart, name="results-question-chart"),
-    path(f"{QUESTION}map.svg", downloads.map_chart, name="results-question-map"),
-    path(f"{QUESTION}map.csv", downloads.map_file, name="results-question-map-table"),
-    path(f"{QUESTION}answers.csv", downloads.question_file, name="results-question-table"),
+    path(f"{RUN}charts/<slug:name>.svg", downloads.send_chart, name="results-chart"),
+    path(f"{RUN}all.<slug:form>", downloads.send_data_sheets, name="results-data"),
+    path(f"{RUN}tables/<slug:name>.csv", downloads.send_table, name="results-table"),
+    path(f"{WORKER}scores.svg", downloads.send_worker_chart, name="results-worker-chart"),
+    path(f"{WORKER}answers.csv", downloads.send_worker_file, name="results-worker-table"),
+    path(f"{QUESTION}answers.svg", downloads.send_question_chart, name="results-question-chart"),
+    path(f"{QUESTION}map.svg", downloads.send_map_chart, name="results-question-map"),
+    path(f"{QUESTION}map.csv", downloads.send_map_file, name="results-question-map-table"),
+    path(f"{QUESTION}answers.csv", downloads.send_question_file, name="results-question-table"),
 ]

@@ -1,4 +1,4 @@
-"""Asking language models for the database: registered models, stored prompts, kept replies.
+"""Ask registered language models and store their replies in the database.
 
 `registration` says who may have which model asked, `prompts` keeps what models are told, `items`
 makes conversations out of the questions of a version, `askings` joins them for a run, `preview`

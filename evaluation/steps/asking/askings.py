@@ -1,4 +1,4 @@
-"""Which model is asked what: the models of a run, each with its prompt and its requests."""
+"""The requests of a run that asks models: each model with its prompt and its questions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ NAMED = 5
 
 
 @dataclass(frozen=True)
-class Asking:
-    """One model and what it is asked, with one prompt and one set of parameters.
+class ModelAsking:
+    """One model with its prompt, its parameters and the questions it is asked.
 
     Attributes
     ----------
@@ -54,23 +54,23 @@ class Asking:
 
     @property
     def prices(self) -> Prices | None:
-        """What its tokens cost; None where nobody said."""
+        """Prices of the model's tokens; None where the registration has none."""
         price_in, price_out = self.model.price_in, self.model.price_out
         return None if price_in is None or price_out is None else Prices(price_in, price_out)
 
     @cached_property
     def sent(self) -> dict[str, Any]:
-        """The parameters that are sent with every request, beside the seed."""
+        """Parameters that are sent with every request, without the seed."""
         return self.options.sent(self.model.parameters)
 
     @property
     def seed(self) -> int | None:
-        """The seed of the first sample."""
-        return self.options.seed_for(self.model.parameters)
+        """Seed of the first sample; None for a model without seeds."""
+        return self.options.get_first_seed(self.model.parameters)
 
     @cached_property
     def stored_parameters(self) -> dict[str, Any]:
-        """What is stored of it with every answer: how the model was reached, and all it was sent.
+        """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
 
         Samples share the seed of the first one; theirs follow from it. With the prompt's hash,
         for two prompts may say the same of a question.
@@ -81,14 +81,14 @@ class Asking:
 
     @cached_property
     def hash(self) -> str:
-        """What all answers of this asking have in common, as one SHA-256."""
+        """SHA-256 of `stored_parameters`, the same for all answers of this asking."""
         return hashlib.sha256(
             json.dumps(self.stored_parameters, sort_keys=True).encode()
         ).hexdigest()
 
     @cached_property
     def planned(self) -> list[Planned]:
-        """All requests, the first samples of all questions first; none without a model."""
+        """All requests, first samples of all questions first; none where the model has no chat."""
         if self.chat is None:
             return []
         items = items_of(self.questions, self.prompt.prompt, self.options.samples)
@@ -96,37 +96,39 @@ class Asking:
 
     @property
     def n_planned(self) -> int:
-        """How many replies there should be."""
+        """Number of replies: questions times samples."""
         return len(self.questions) * self.options.samples
 
 
-def askings_of(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Asking]:
-    """Return what each model is asked, in the order of the options; see `problems_with` first."""
+def build_askings(
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions
+) -> list[ModelAsking]:
+    """Return the asking of each chosen model, in the order of the options."""
     questions = questions_of(version)
     found = []
-    for model in chosen_models(user, options):
-        prompt = prompt_for(model, questions, user, options)
+    for model in select_models(user, options):
+        prompt = select_prompt(model, questions, user, options)
         try:
             chat, reason = chat_of(model, options.patience()), ""
         except (ChatError, InputError) as error:
             chat, reason = None, str(error)
-        found.append(Asking(model, prompt, options, questions, chat, reason))
+        found.append(ModelAsking(model, prompt, options, questions, chat, reason))
     return found
 
 
-def chosen_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
-    """Return the models that the user may have asked, in the order of the options."""
+def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
+    """Return the chosen models that the user may ask, in the order of the options."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {
         str(row.public_id): row for row in rows.filter(public_id__in=map(UUID, options.models))
     }
-    return [by_id[one] for one in map(_canonical, options.models) if one in by_id]
+    return [by_id[one] for one in map(_normalize_id, options.models) if one in by_id]
 
 
-def prompt_for(
+def select_prompt(
     model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
 ) -> NamedPrompt:
-    """Return the prompt that is asked for, else the built-in one of the model's strategy.
+    """Return the chosen prompt, else the built-in one of the model's strategy.
 
     Raises UnknownPromptError.
     """
@@ -137,16 +139,16 @@ def prompt_for(
     return built_in(PASSAGE if all(one.passage_id for one in questions) else CLOSED)
 
 
-def problems_with(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return why a run of these options cannot be: what only the database can tell.
+def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
+    """Return the problems of the options that only the database shows: models, questions, prompt.
 
     What is wrong with one model alone is no problem here, but a state of that model in the run;
-    `refused_models` tells it beforehand.
+    `find_refused_models` tells it beforehand.
     """
     if not options.models:
         return [problem("no_models", "models")]
-    models = chosen_models(user, options)
-    missing = len(set(map(_canonical, options.models))) - len(models)
+    models = select_models(user, options)
+    missing = len(set(map(_normalize_id, options.models))) - len(models)
     if missing:
         return [problem("unknown_models", "models", missing=missing)]
     questions = questions_of(version)
@@ -156,23 +158,23 @@ def problems_with(version: QuestionSetVersion, user: AnyUser, options: AskOption
     if without_text:
         return [problem("no_text", "models", count=without_text)]
     try:
-        prompts = [prompt_for(model, questions, user, options) for model in models]
+        prompts = [select_prompt(model, questions, user, options) for model in models]
     except UnknownPromptError:
         return [problem("unknown_prompt", "prompt")]
-    return list(_contradictions(models, prompts, questions, options))
+    return list(_find_contradictions(models, prompts, questions, options))
 
 
 def problems_at_start(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
-    """Return why such a run is not started: `problems_with` it, or models that are refused."""
-    return problems_with(version, user, options) or refused_models(user, options)
+    """Return the problems that prevent the start of a run: those of options and of models."""
+    return find_problems(version, user, options) or find_refused_models(user, options)
 
 
-def refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return which models cannot be asked as they are registered, and why."""
+def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
+    """Return a problem for each model that is archived, without address or refused."""
     found = []
-    for model in chosen_models(user, options):
+    for model in select_models(user, options):
         if model.archived_at is not None:
             found.append(problem("model_archived", "models", name=model.name))
             continue
@@ -185,12 +187,13 @@ def refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
     return found
 
 
-def _contradictions(
+def _find_contradictions(
     models: Sequence[LanguageModel],
     prompts: Sequence[NamedPrompt],
     questions: Sequence[Question],
     options: AskOptions,
 ) -> Iterator[Problem]:
+    """Yield problems of prompt and model strategy, missing passages, missing prices."""
     for model, prompt in zip(models, prompts, strict=True):
         own, strategy = model.strategy, prompt.prompt.strategy
         if own in TEMPLATES and own != strategy:
@@ -205,5 +208,6 @@ def _contradictions(
         yield problem("no_prices", "budget", names=", ".join(unpriced[:NAMED]) + more)
 
 
-def _canonical(public_id: str) -> str:
+def _normalize_id(public_id: str) -> str:
+    """Return a public id in the canonical form of UUIDs."""
     return str(UUID(public_id))

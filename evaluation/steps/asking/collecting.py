@@ -1,4 +1,4 @@
-"""A run that asks models, from its options to its summary.
+"""Run that asks models the questions of a set, from its options to its summary.
 
 The models are asked beside each other, in a thread with an event loop; this thread writes what
 comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
@@ -34,78 +34,79 @@ from evaluation.flow.asking.summary import (
 )
 from evaluation.models import LLMResponse, Run
 from evaluation.options import SITE, signed
-from evaluation.steps.asking.askings import Asking, askings_of, problems_with
+from evaluation.steps.asking.askings import ModelAsking, build_askings, find_problems
 from evaluation.steps.asking.conversation import Conversation
-from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
+from evaluation.steps.asking.progress import ModelProgress, keep_progress, read_progress
 from evaluation.steps.asking.registration import lane_of
-from evaluation.steps.asking.replies import ERROR, Post, Replies, rows_of, write
+from evaluation.steps.asking.replies import ERROR, Post, Replies, select_stored_answers, write_posts
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
 
 STAGE = "asking"
 
 
 def collect(turn: Turn) -> None:
-    """Ask the models of a claimed run whatever is not stored, or as far as the turn goes."""
+    """Ask the models of a claimed run for all missing replies, within the turn's time."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
-    askings = _askings(run)
-    states = {one.id: one for one in kept_progress(turn.run_id)}
-    working = [_Work(asking, states.get(asking.id), turn.run_id) for asking in askings]
-    turn.report(STAGE, *_counted(working))
+    askings = _build_askings(run)
+    states = {one.id: one for one in read_progress(turn.run_id)}
+    working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
+    turn.report(STAGE, *_count_replies(working))
     if waiting := [work.asking.model for work in working if work.waits]:
         turn.go_on_in(lane_of(waiting))
-        _Conversation(turn, working, _purse(run, askings)).hold()
+        _Conversation(turn, working, _build_purse(run, askings)).run_until_over()
     if any(work.out_of_time for work in working):
         raise OutOfTimeError(turn.run_id)
     _end(turn, run, working)
 
 
-def _askings(run: Run) -> list[Asking]:
+def _build_askings(run: Run) -> list[ModelAsking]:
+    """Return the run's askings. Raises RunInputError for stored options that do not hold."""
     try:
         options = AskOptions.of_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
-    problems = problems_with(run.version, run.owner, options)
+    problems = find_problems(run.version, run.owner, options)
     if problems:
         said = (SITE.sentence(AskOptions, one) for one in problems)
         raise RunInputError.of_sentence(" ".join(f"{capfirst(one)}." for one in said))
-    return askings_of(run.version, run.owner, options)
+    return build_askings(run.version, run.owner, options)
 
 
-class _Work:
-    """One model in a turn.
+class _ModelWork:
+    """One model's progress in one turn of the run.
 
     The thread that asks sets `outcome` or `failure`, and `took`; all else is of the thread that
     writes.
     """
 
-    def __init__(self, asking: Asking, before: ModelProgress | None, run_id: int) -> None:
+    def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
         self.asking = asking
         self.replies = Replies.of(asking, run_id=run_id)
         self.outcome: Outcome | None = None
         self.failure = asking.reason
         self.took: float | None = None
         fresh = ModelProgress(asking.id, asking.model.name)
-        before = before or fresh
+        earlier = earlier or fresh
         # What failed in an earlier turn is tried once more: a back-end may be there now.
-        end = "" if before.end == FAILED else before.end
+        end = "" if earlier.end == FAILED else earlier.end
         self._state = replace(
-            before,
+            earlier,
             total=asking.n_planned,
             done=len(self.replies.has_reply),
             end=end,
-            reason=before.reason if end else "",
+            reason=earlier.reason if end else "",
         )
         # Whether there is something to ask in this turn.
         self.waits = not self.failure and not end and self._state.done < self._state.total
 
     @property
     def out_of_time(self) -> bool:
-        """Whether it is to be gone on with in another turn."""
+        """Whether the turn ended before the model had all replies."""
         timed_out = self.outcome is not None and self.outcome.end is End.TIME
         return timed_out and not self.state(0.0).end
 
     def count(self, posts: Sequence[Post]) -> None:
-        """Count what was committed."""
+        """Add committed replies to the model's counts: done, asked, errors, cost."""
         kept = [post.kept for post in posts if post.kept is not None]
         errors = sum(one.reply.status.value == ERROR for one in kept)
         self._state = replace(
@@ -117,14 +118,15 @@ class _Work:
         )
 
     def state(self, seconds: float) -> ModelProgress:
-        """Return how far it is, `seconds` after the turn began to ask."""
-        end, reason = self._ended()
+        """Return the model's progress, `seconds` after the turn began to ask."""
+        end, reason = self._find_end()
         worked = (seconds if self.took is None else self.took) if self.waits else 0.0
         return replace(
             self._state, end=end, reason=reason, seconds=round(self._state.seconds + worked, 2)
         )
 
-    def _ended(self) -> tuple[str, str]:
+    def _find_end(self) -> tuple[str, str]:
+        """Return why the asking of the model ended and the reason; ("", "") while it continues."""
         if self.failure:
             return FAILED, self.failure
         outcome = self.outcome
@@ -142,15 +144,15 @@ class _Work:
         return end, "" if end == DONE else outcome.reason
 
 
-class _Conversation(Conversation[_Work, Asking]):
-    """The thread that asks, and this one, which writes rows of `LLMResponse`."""
+class _Conversation(Conversation[_ModelWork, ModelAsking]):
+    """The run's conversation: replies become rows of `LLMResponse`."""
 
-    def __init__(self, turn: Turn, working: Sequence[_Work], purse: Purse) -> None:
+    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: Purse) -> None:
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.purse = working, purse
 
-    async def ask(self, work: _Work) -> None:
-        """Ask a model."""
+    async def ask(self, work: _ModelWork) -> None:
+        """Ask one model for all its missing replies; keep its outcome or failure."""
         asking, began = work.asking, time.monotonic()
         assert asking.chat is not None
         work.replies.mailbox = self.mailbox
@@ -170,36 +172,38 @@ class _Conversation(Conversation[_Work, Asking]):
             work.took, work.outcome = time.monotonic() - began, outcome
 
     def write(self, posts: Sequence[Post]) -> None:
-        """Write what came."""
-        write(posts, self.turn.run_id)
+        """Write replies as rows."""
+        write_posts(posts, self.turn.run_id)
 
     def count(self, posts: Sequence[Post]) -> None:
-        """Count it, model by model."""
+        """Add committed replies to the counts of their models."""
         for work in self.working:
             work.count([post for post in posts if post.asking is work.asking])
 
     def report(self, seconds: float) -> None:
-        """Tell how far each model is."""
+        """Store the progress of all models and of the run."""
         keep_progress(self.turn, [work.state(seconds) for work in self.working])
-        self.turn.report(STAGE, *_counted(self.working))
+        self.turn.report(STAGE, *_count_replies(self.working))
 
 
-def _counted(working: Sequence[_Work]) -> tuple[int, int]:
+def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
+    """Return stored replies and all planned replies, over all models."""
     states = [work.state(0.0) for work in working]
     return sum(one.done for one in states), sum(one.total for one in states)
 
 
-def _purse(run: Run, askings: Sequence[Asking]) -> Purse:
-    """Return what the run may still spend; earlier turns count."""
+def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
+    """Return the run's budget less what its earlier turns spent."""
     told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(one for one in told if isinstance(one, int | float))
     return Purse(askings[0].options.budget, float(spent))
 
 
-def _end(turn: Turn, run: Run, working: Sequence[_Work]) -> None:
+def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
+    """Store summary, signature and the end of the run, with the time of the latest asking."""
     askings = [work.asking for work in working]
     options = askings[0].options
-    models = tuple(_asked(work, run) for work in working)
+    models = tuple(_summarize_model(work, run) for work in working)
     summary = AskSummary(
         version=VERSION,
         questions=len(askings[0].questions),
@@ -217,23 +221,27 @@ def _end(turn: Turn, run: Run, working: Sequence[_Work]) -> None:
     with turn.fenced():
         for asking in askings:
             # What this run found stored was asked for by it as well: it is the latest asking.
-            rows_of(asking).exclude(status=ERROR).update(asked_at=Now())
+            select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())
         keep_progress(turn, [work.state(0.0) for work in working])
-        turn.report(STAGE, *_counted(working))
+        turn.report(STAGE, *_count_replies(working))
         turn.end(Ending(signature, input_hash, summary))
 
 
-def _asked(work: _Work, run: Run) -> AskedModel:
-    """Return what came of one model, out of its rows."""
+def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
+    """Return the counts, tokens, cost and time of one model from its stored rows."""
     asking, state = work.asking, work.state(0.0)
-    rows = list(rows_of(asking).values_list("status", "extra", "run_id"))
-    reasons = rows_of(asking).filter(status="text").values_list("finish_reason", flat=True)
+    rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
+    reasons = (
+        select_stored_answers(asking).filter(status="text").values_list("finish_reason", flat=True)
+    )
     statuses = Counter(status for status, _, _ in rows)
     limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]
-    mine = [extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")]
-    asked = [extra for extra in mine if extra.get("attempts")]
-    seconds = _numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
+    own_extras = [
+        extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")
+    ]
+    asked_extras = [extra for extra in own_extras if extra.get("attempts")]
+    seconds = _select_numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
     prompt = asking.prompt
     return AskedModel(
         id=asking.id,
@@ -260,15 +268,18 @@ def _asked(work: _Work, run: Run) -> AskedModel:
         adapted=tuple(dict.fromkeys(c for _, extra, _ in rows for c in extra.get("adapted") or ())),
         max_tokens=limit if isinstance(limit, int) else 0,
         not_asked=asking.n_planned - len(rows),
-        stored=len(rows) - len(mine),
-        asked=len(asked),
-        prompt_tokens=int(sum(_numbers([extra for _, extra, _ in rows], "prompt_tokens"))),
-        completion_tokens=int(sum(_numbers([extra for _, extra, _ in rows], "completion_tokens"))),
-        cost=sum(_numbers(mine, "cost")),
+        stored=len(rows) - len(own_extras),
+        asked=len(asked_extras),
+        prompt_tokens=int(sum(_select_numbers([extra for _, extra, _ in rows], "prompt_tokens"))),
+        completion_tokens=int(
+            sum(_select_numbers([extra for _, extra, _ in rows], "completion_tokens"))
+        ),
+        cost=sum(_select_numbers(own_extras, "cost")),
         seconds=state.seconds,
         seconds_per_reply=sum(seconds) / len(seconds) if seconds else None,
     )
 
 
-def _numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
+def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
+    """Return the numbers under `name` in the rows' extras; other values are left out."""
     return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

@@ -1,4 +1,4 @@
-"""A conversation with models within a turn: one thread asks, the thread of the turn writes.
+"""Conversation with models within one turn: one thread asks, the turn's thread writes.
 
 What comes is written in short fenced transactions, all that came meanwhile in one, and the asking
 waits until it is committed. Meanwhile the turn is looked at: whether it was cancelled or paused,
@@ -30,21 +30,21 @@ SECONDS_TO_COME_IN = 10.0
 TRIES = 3
 """Of one transaction, where the database is busy."""
 
-Work = TypeVar("Work")
-Of = TypeVar("Of")
+WorkT = TypeVar("WorkT")
+AskingT = TypeVar("AskingT")
 
 
-class Conversation(ABC, Generic[Work, Of]):
-    """Several works, each a model with what it is asked, beside each other.
+class Conversation(ABC, Generic[WorkT, AskingT]):
+    """Works, each a model with its requests, that are asked at the same time.
 
     Attributes
     ----------
     stop, enough : for `evaluation.flow.asking.asker.ask`; there once the asking has begun.
     """
 
-    def __init__(self, turn: Turn, works: Sequence[Work]) -> None:
+    def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:
         self.turn, self.works = turn, works
-        self.mailbox: Mailbox[Of] = Mailbox()
+        self.mailbox: Mailbox[AskingT] = Mailbox()
         self.stop: asyncio.Event
         self.enough: asyncio.Event
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -55,29 +55,29 @@ class Conversation(ABC, Generic[Work, Of]):
     # In the thread that asks
 
     @abstractmethod
-    async def ask(self, work: Work) -> None:
-        """Ask all of a work, its replies into the mailbox; what it raises ends the conversation."""
+    async def ask(self, work: WorkT) -> None:
+        """Ask all of one work, replies into the mailbox; an exception ends the conversation."""
 
     # In the thread of the turn
 
     @abstractmethod
-    def write(self, posts: Sequence[Post[Of]]) -> None:
-        """Write what came, inside a transaction; what is there already stays."""
+    def write(self, posts: Sequence[Post[AskingT]]) -> None:
+        """Write replies, inside a transaction; rows that exist stay as they are."""
 
     @abstractmethod
-    def count(self, posts: Sequence[Post[Of]]) -> None:
-        """Note what was committed."""
+    def count(self, posts: Sequence[Post[AskingT]]) -> None:
+        """Count replies that were committed."""
 
     @abstractmethod
     def report(self, seconds: float) -> None:
-        """Tell how far it is, inside `Turn.fenced`, so many seconds after it began."""
+        """Store the progress, inside `Turn.fenced`, `seconds` after the conversation began."""
 
     def is_over(self) -> bool:
-        """Return whether nothing more is to be asked in this turn."""
+        """Return whether no further request may begin in this turn."""
         return self.turn.is_over()
 
-    def hold(self) -> None:
-        """Ask, and write what comes, until all is asked or the turn is over.
+    def run_until_over(self) -> None:
+        """Ask and write replies until all are there or the turn is over.
 
         Raises what ended it otherwise: a lost claim, a database that takes nothing.
         """
@@ -85,11 +85,11 @@ class Conversation(ABC, Generic[Work, Of]):
         thread.start()
         try:
             while thread.is_alive():
-                self._look()
+                self._write_and_check()
             while posts := self.mailbox.take(0.0):
                 self._write(posts)
         except BaseException:
-            self._let_come_in(thread)
+            self._save_late_replies(thread)
             raise
         finally:
             self.mailbox.close()
@@ -101,26 +101,29 @@ class Conversation(ABC, Generic[Work, Of]):
             self._report()
 
     def _run(self) -> None:
+        """Run the event loop in the asking thread; keep its exception for the other thread."""
         try:
             asyncio.run(self._ask_all())
         except BaseException as error:  # the other thread raises it
             self._error = error
 
     async def _ask_all(self) -> None:
+        """Ask all works concurrently; one exception cancels the others."""
         self.stop, self.enough = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             for work in self.works:
                 tasks.create_task(self.ask(work))
 
-    def _look(self) -> None:
-        """Write what came, tell how far it is, and see whether the turn may go on."""
+    def _write_and_check(self) -> None:
+        """Write what arrived, report progress, and check whether the turn may continue."""
         self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
         self.turn.check()
         if self.is_over():
             self._signal("enough")
 
-    def _write(self, posts: Sequence[Post[Of]]) -> None:
+    def _write(self, posts: Sequence[Post[AskingT]]) -> None:
+        """Commit replies, then count them and release the askers that await them."""
         due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
         if not posts and not due:
             return
@@ -132,7 +135,8 @@ class Conversation(ABC, Generic[Work, Of]):
         self.count(posts)
         settle(posts)
 
-    def _commit(self, posts: Sequence[Post[Of]], due: bool) -> None:
+    def _commit(self, posts: Sequence[Post[AskingT]], due: bool) -> None:
+        """Write replies and due progress in a fenced transaction, with up to 3 tries."""
         for trial in range(1, TRIES + 1):
             try:
                 with self.turn.fenced():
@@ -146,11 +150,12 @@ class Conversation(ABC, Generic[Work, Of]):
                 time.sleep(trial / 2)
 
     def _report(self) -> None:
+        """Store progress with the seconds since the beginning."""
         self._reported = time.monotonic()
         self.report(self._reported - self._began)
 
-    def _let_come_in(self, thread: threading.Thread) -> None:
-        """Keep what is under way and comes within a moment: it was paid for."""
+    def _save_late_replies(self, thread: threading.Thread) -> None:
+        """Write replies that arrive within 10 seconds of the end: they were paid for."""
         ends = time.monotonic() + SECONDS_TO_COME_IN
         self._signal("enough")
         while thread.is_alive() and time.monotonic() < ends:
@@ -158,8 +163,8 @@ class Conversation(ABC, Generic[Work, Of]):
         self.mailbox.close()
         self._save(self.mailbox.take(0.0))
 
-    def _save(self, posts: Sequence[Post[Of]]) -> None:
-        """Write replies without the claim: they are true whoever has the run now."""
+    def _save(self, posts: Sequence[Post[AskingT]]) -> None:
+        """Write replies without the claim: they are valid whichever process has the run now."""
         if not posts:
             return
         try:
@@ -172,7 +177,7 @@ class Conversation(ABC, Generic[Work, Of]):
             settle(posts)
 
     def _signal(self, name: str) -> None:
-        """Set an event of the thread that asks."""
+        """Set the event `name` of the asking thread's loop."""
         if self._loop is not None and not self._loop.is_closed():
             with suppress(RuntimeError):  # it was closed just now
                 self._loop.call_soon_threadsafe(getattr(self, name).set)

@@ -1,4 +1,4 @@
-"""What a study will ask, before anything is sent: requests, tokens and money at most."""
+"""Forecast of what a study will ask: requests, tokens and money at most; nothing is sent."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from evaluation.flow.asking.budget import (
 )
 from evaluation.flow.asking.plan import Planned, together
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.in_turns import Answered, Round, planned_of
-from evaluation.steps.asking.kept import StoredReply, answered, name_of
+from evaluation.steps.asking.in_turns import Answered, Round, plan_round
+from evaluation.steps.asking.kept import StoredReply, build_name, find_answered_names
 
 LONGEST_FILLER = 1000
 """Tokens of a reply that is not known yet, at most, where later requests show it."""
 
 
 @dataclass(frozen=True)
-class Takes:
-    """What asking one model takes in a step.
+class StepEstimate:
+    """Requests, tokens and cost of asking one model in one step.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Takes:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a run will ask.
+    """Forecast of all requests of a run.
 
     Attributes
     ----------
@@ -58,39 +58,39 @@ class Foreseen:
     notes : sentences on what cannot be known yet.
     """
 
-    takes: tuple[Takes, ...]
+    takes: tuple[StepEstimate, ...]
     shown: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
     def requests(self) -> int:
-        """How many requests will be sent, at most."""
+        """Number of requests that will be sent, at most."""
         return sum(one.requests for one in self.takes)
 
     @property
     def stored(self) -> int:
-        """How many replies are there already."""
+        """Number of replies that are stored already."""
         return sum(one.stored for one in self.takes)
 
     @property
     def prompt_tokens(self) -> int:
-        """Tokens to read, reckoned."""
+        """Estimated tokens of all prompts."""
         return sum(one.prompt_tokens for one in self.takes)
 
     @property
     def completion_tokens(self) -> int:
-        """Tokens to write, at most."""
+        """Most tokens of all replies."""
         return sum(one.completion_tokens for one in self.takes)
 
     @property
     def cost(self) -> float | None:
-        """What it costs at most; None where a model that is asked has no prices."""
+        """Highest cost; None where a model with requests has no prices."""
         costs = [one.cost for one in self.takes if one.requests]
         return None if None in costs else sum(one for one in costs if one is not None)
 
 
 class Foreseeing:
-    """Counts what a study asks, in place of `AskedInTurns`: nothing is sent.
+    """Stand-in for `AskedInTurns` that counts requests and returns placeholder replies.
 
     Every conversation gets a reply of its own, as long as the model may write (up to
     `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
@@ -98,52 +98,65 @@ class Foreseeing:
     """
 
     def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
-        self.takes: list[Takes] = []
+        self.takes: list[StepEstimate] = []
         self._user, self._unread = user, unread
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
-        """Count the requests of a step and return replies in place of those that will come."""
+        """Count the requests of a step; return a placeholder reply for each."""
         asked = [one for one in rounds if one.items]
         self.takes += [takes_of(self._user, capfirst(step), one) for one in asked]
         return [
             {
-                (item.id, sample): self._reply(step, f"{one.model.pk} {item.id} {sample} ", one)
+                (item.id, sample): self._build_reply(
+                    step, f"{one.model.pk} {item.id} {sample} ", one
+                )
                 for item in one.items
                 for sample in range(item.samples)
             }
             for one in rounds
         ]
 
-    def _reply(self, step: str, name: str, asked: Round) -> StoredReply:
+    def _build_reply(self, step: str, name: str, round_: Round) -> StoredReply:
+        """Return a placeholder as long as a reply may be, an ERROR in unread steps."""
         if step in self._unread:
             return StoredReply("", AnswerStatus.ERROR)
-        tokens = min(int(asked.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
+        tokens = min(int(round_.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
         return StoredReply(name.ljust(tokens * BYTES_A_TOKEN, "x"), AnswerStatus.TEXT)
 
 
-def takes_of(user: AnyUser, step: str, asked: Round, times: int = 1) -> Takes:
-    """Return what a round takes of the models of a user.
+def takes_of(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
+    """Return requests, tokens and cost of one round, `times` over for later rewordings.
 
     `times` counts what is sent again in other words that are not known yet: each request is
     reckoned that often, and only the first of them may be there already.
     """
-    model = asked.model
+    model = round_.model
     try:
-        planned = planned_of(asked)
+        planned = plan_round(round_)
     except (BackendError, InputError) as error:
-        return Takes(step, model.name, reason=str(error))
-    return _takes(model, step, planned, answered(user.pk or 0, planned), times)
+        return StepEstimate(step, model.name, reason=str(error))
+    return _estimate_requests(
+        model, step, planned, find_answered_names(user.pk or 0, planned), times
+    )
 
 
-def _takes(
-    model: LanguageModel, step: str, planned: Sequence[Planned], there: set[str], times: int
-) -> Takes:
+def _estimate_requests(
+    model: LanguageModel,
+    step: str,
+    planned: Sequence[Planned],
+    answered_names: set[str],
+    times: int,
+) -> StepEstimate:
+    """Return the estimate of planned requests, without those that have a stored reply."""
     groups = [group[0] for group in together(planned)]
-    open_ = [one for one in groups if name_of(one) not in there]
+    open_ = [one for one in groups if build_name(one) not in answered_names]
     reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]
     read = sum(prompt_tokens(one.request) for one in reckoned)
     written = sum(most_completion_tokens(one.request) for one in reckoned)
+    # Without prices the cost is unknown, not 0.
     cost = None
     if model.price_in is not None and model.price_out is not None:
         cost = Prices(model.price_in, model.price_out).cost(read, written)
-    return Takes(step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost)
+    return StepEstimate(
+        step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost
+    )

@@ -1,4 +1,4 @@
-"""Asking registered models within the turns of a run, for studies: each reply is kept with the run.
+"""Ask registered models for a study within the turns of its run; replies are kept with the run.
 
     models = registered(run, parameters.models)
     asked = AskedInTurns(turn, run, models, budget=parameters.budget)
@@ -28,16 +28,16 @@ from evaluation.steps.asking.conversation import Conversation
 from evaluation.steps.asking.kept import (
     QUERIED,
     StoredReply,
-    name_of,
-    own_and_others,
-    reject,
-    replies_of,
-    taken_over,
-    usage_of,
+    build_name,
+    compute_usage,
+    mark_rejected,
+    read_own_and_other_replies,
+    read_replies,
+    take_over_reply,
     write_replies,
 )
 from evaluation.steps.asking.mailbox import Mailbox, Post
-from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
+from evaluation.steps.asking.progress import ModelProgress, keep_progress, read_progress
 from evaluation.steps.asking.registration import chat_of, lane_of
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
@@ -54,7 +54,7 @@ Answered = dict[tuple[str, int], StoredReply]
 
 @dataclass(frozen=True)
 class Round:
-    """What one model is asked in a step; its own parameters go over the given ones.
+    """Requests to one model in one step; the model's own parameters override `parameters`.
 
     Attributes
     ----------
@@ -70,27 +70,27 @@ class Round:
     seed: int = 0
 
 
-def planned_of(asked: Round, chat: ChatModel | None = None) -> list[Planned]:
-    """Return the requests of a round. Raises what `chat_of` does where no `chat` is given."""
-    sent = {**asked.parameters, **asked.model.parameters}
-    seed = sent.pop("seed", asked.seed % MOST_SEEDS)
+def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
+    """Return the requests of a round; opens the model's chat where none is passed."""
+    sent = {**round_.parameters, **round_.model.parameters}
+    seed = sent.pop("seed", round_.seed % MOST_SEEDS)
     return plan(
-        chat or chat_of(asked.model, PATIENCE),
-        asked.items,
+        chat or chat_of(round_.model, PATIENCE),
+        round_.items,
         sent,
         seed if isinstance(seed, int) else None,
     )
 
 
 class Asks(Protocol):
-    """Asks models step by step, as `AskedInTurns` does."""
+    """Protocol of what asks models step by step, such as `AskedInTurns`."""
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
-        """Return all replies by round."""
+        """Return the replies of each round, by item and sample."""
 
 
 class AskedInTurns:
-    """All models that a run asks, step by step.
+    """All models of a study's run, asked step by step within turns.
 
     Raises `RunInputError` where one of them cannot be had, or not by its owner any more.
     """
@@ -105,13 +105,14 @@ class AskedInTurns:
     ) -> None:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
-        self.purse = Purse(budget, sum(one.cost for one in replies_of(run.pk)))
-        self._chats = {model.pk: _chat(model) for model in self.models}
+        self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
+        self._chats = {model.pk: _connect(model) for model in self.models}
+        # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
-        self._progress = {one.id: one for one in kept_progress(run.pk)}
+        self._progress = {one.id: one for one in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
-        """Ask what no reply is kept of, the models beside each other; return all replies by round.
+        """Ask for all missing replies of a step; return the replies of each round.
 
         A model that fails again and again is given up: what it was not asked is an ERROR that says
         so, here and in later steps (`reason_given_up`).
@@ -124,73 +125,75 @@ class AskedInTurns:
             The budget does not reach further.
         """
         self.turn.between_parts()
-        works = [self._work(step, one) for one in rounds]
+        works = [self._prepare_work(step, one) for one in rounds]
         conversation = _InTurns(self, works)
         conversation.tell()
         if conversation.works:
+            # Only where something is left to ask: a turn of the computing lane reads stored replies
+            # itself.
             self.turn.go_on_in(lane_of(work.model for work in conversation.works))
-            conversation.hold()
-            self._see_how_it_ended(conversation.works)
-        return [self._answered(work) for work in works]
+            conversation.run_until_over()
+            self._check_outcomes(conversation.works)
+        return [self._collect_replies(work) for work in works]
 
-    def reject(self, asked: Round) -> None:
-        """Mark the replies of a round as rejected: no later run takes them over.
+    def reject(self, round_: Round) -> None:
+        """Mark the replies of a round as rejected, so that no later run reuses them.
 
         Call it in `fenced`.
         """
-        reject(self.run.pk, planned_of(asked, self._chats[asked.model.pk]))
+        mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def reason_given_up(self, model: LanguageModel) -> str:
-        """Return why a model was given up; "" where it was not."""
+        """Return why the asking of a model was given up; "" where it was not."""
         return self._given_up.get(str(model.public_id), "")
 
     def first_fault(self) -> str:
-        """Return the first reason why there is no reply; "" without any."""
-        faults = (one.message for one in replies_of(self.run.pk) if one.message)
+        """Return the first error message of the run's replies; "" without one."""
+        faults = (one.message for one in read_replies(self.run.pk) if one.message)
         return next(faults, next(iter(self._given_up.values()), ""))
 
     def usage(self) -> tuple[Usage, ...]:
-        """Return requests, tokens and money by step and model, of this run in all its turns."""
-        return usage_of(self.run.pk, self.models)
+        """Return requests, tokens and cost by step and model, over all turns of the run."""
+        return compute_usage(self.run.pk, self.models)
 
-    def note(self, work: _Work, seconds: float = 0.0) -> None:
-        """Note how far a model is, so many seconds after its step went on in this turn."""
-        before, left = work.progress, work.unknown
-        why = self.reason_given_up(work.model) if left else ""
+    def note(self, work: _StepWork, seconds: float = 0.0) -> None:
+        """Update a model's progress, `seconds` after its step continued in this turn."""
+        progress, n_missing = work.progress, work.unknown
+        reason = self.reason_given_up(work.model) if n_missing else ""
         self._progress[work.id] = replace(
-            before,
-            done=len(work.planned) - left,
+            progress,
+            done=len(work.planned) - n_missing,
             total=len(work.planned),
-            seconds=round(before.seconds + seconds, 2),
-            end=GIVEN_UP if why else "" if left else DONE,
-            reason=why,
+            seconds=round(progress.seconds + seconds, 2),
+            end=GIVEN_UP if reason else "" if n_missing else DONE,
+            reason=reason,
         )
 
     def keep_progress(self) -> None:
-        """Put aside how far each model is; call it in `fenced`."""
+        """Store the progress of all models; call it in `fenced`."""
         keep_progress(self.turn, list(self._progress.values()))
 
-    def _work(self, step: str, asked: Round) -> _Work:
-        """Return what a model is asked, with the replies that are there already."""
-        chat = self._chats[asked.model.pk]
-        planned = planned_of(asked, chat)
-        work = _Work(step, asked.model, chat, planned)
-        own, others = own_and_others(self.run, planned)
-        fresh = {name: taken_over(one, step, work.id) for name, one in others.items()}
-        names = list(fresh)
+    def _prepare_work(self, step: str, round_: Round) -> _StepWork:
+        """Return a model's requests with the stored replies, own and taken over."""
+        chat = self._chats[round_.model.pk]
+        planned = plan_round(round_, chat)
+        work = _StepWork(step, round_.model, chat, planned)
+        own, others = read_own_and_other_replies(self.run, planned)
+        reused = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
+        names = list(reused)
         for first in range(0, len(names), QUERIED):
             with self.turn.fenced():
-                part = {name: fresh[name] for name in names[first : first + QUERIED]}
+                part = {name: reused[name] for name in names[first : first + QUERIED]}
                 write_replies(self.run.pk, part)
-        work.replies = own | fresh
+        work.replies = own | reused
         # What a model did and cost in earlier steps and turns is counted on.
         work.progress = self._progress.get(work.id, work.progress)
         self.note(work)
         return work
 
-    def _see_how_it_ended(self, works: Sequence[_Work]) -> None:
-        """Keep who was given up; raise where the asking did not come to its end."""
-        given_up = {work.id: why for work in works if (why := work.why_given_up())}
+    def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
+        """Store which models were given up; raise where requests are left."""
+        given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
         if given_up:
             self._given_up |= given_up
             for work in works:
@@ -206,17 +209,18 @@ class AskedInTurns:
         if any(work.unknown and work.id not in self._given_up for work in works):
             raise OutOfTimeError(self.turn.run_id)
 
-    def _answered(self, work: _Work) -> Answered:
+    def _collect_replies(self, work: _StepWork) -> Answered:
+        """Return a model's replies by item and sample, an ERROR for each missing one."""
         why = f"not asked: {self.reason_given_up(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
-            (one.request.id, one.request.sample): work.replies.get(name_of(one), missing)
+            (one.request.id, one.request.sample): work.replies.get(build_name(one), missing)
             for one in work.planned
         }
 
 
-class _Work:
-    """One model in a step, and the store of its asking (`evaluation.flow.asking.store.Store`).
+class _StepWork:
+    """One model in one step, and the store of its asking.
 
     The thread that asks sets `outcome` or `failure`; all else is of the thread of the turn.
     """
@@ -226,7 +230,7 @@ class _Work:
     ) -> None:
         self.step, self.model, self.chat, self.planned = step, model, chat, planned
         self.replies: dict[str, StoredReply] = {}
-        self.mailbox: Mailbox[_Work] = Mailbox()
+        self.mailbox: Mailbox[_StepWork] = Mailbox()
         self.outcome: Outcome | None = None
         self.failure = ""
         self.progress = ModelProgress(self.id, model.name)
@@ -238,26 +242,26 @@ class _Work:
 
     @property
     def unknown(self) -> int:
-        """How many requests have no reply."""
-        return sum(name_of(one) not in self.replies for one in self.planned)
+        """Number of requests without a reply."""
+        return sum(build_name(one) not in self.replies for one in self.planned)
 
     def has(self, planned: Planned) -> bool:
-        """Whether a reply of its key is kept: whatever has one key shares it."""
-        return name_of(planned) in self.replies
+        """Return whether a reply of the request's key is kept."""
+        return build_name(planned) in self.replies
 
     def known(self, key: str) -> bool:
-        """Never: what is known, `has` knows."""
+        """Return False: `has` finds all kept replies, so nothing is copied."""
         return False
 
     def copy(self, planned: Planned) -> None:
-        """Nothing: what has one key shares what is kept."""
+        """Do nothing: requests of one key share one kept reply."""
 
     def keep(self, planned: Planned, kept: Kept) -> Awaitable[None] | None:
-        """Hand a reply over to be written; what was not asked is none."""
+        """Put a reply into the mailbox; a request that was not sent is not kept."""
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
-    def why_given_up(self) -> str:
-        """Return why it is asked no more; "" where it may be."""
+    def find_reason_given_up(self) -> str:
+        """Return why the model is asked no more; "" where it may be asked again."""
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
@@ -270,20 +274,20 @@ class _Work:
         return ""
 
 
-class _InTurns(Conversation[_Work, _Work]):
-    """The thread that asks, and this one, which keeps replies with the run."""
+class _InTurns(Conversation[_StepWork, _StepWork]):
+    """The conversation of a step: replies are kept as `RunData` of the run."""
 
-    def __init__(self, of: AskedInTurns, works: Sequence[_Work]) -> None:
+    def __init__(self, of: AskedInTurns, works: Sequence[_StepWork]) -> None:
         waiting = [one for one in works if one.unknown and not of.reason_given_up(one.model)]
         super().__init__(of.turn, waiting)
         self.of, self.all = of, works
 
     def is_over(self) -> bool:
-        """Return whether the rest of the turn is for what comes after the asking."""
+        """Return whether the turn's last 20 seconds began, which are for later steps."""
         return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
 
-    async def ask(self, work: _Work) -> None:
-        """Ask a model."""
+    async def ask(self, work: _StepWork) -> None:
+        """Ask one model for all its missing replies; keep its outcome or failure."""
         work.mailbox = self.mailbox
         prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
         try:
@@ -299,13 +303,15 @@ class _InTurns(Conversation[_Work, _Work]):
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
 
-    def write(self, posts: Sequence[Post[_Work]]) -> None:
-        """Write what came."""
-        write_replies(self.turn.run_id, {name: reply for _, name, reply in _replies_in(posts)})
+    def write(self, posts: Sequence[Post[_StepWork]]) -> None:
+        """Write replies by their names."""
+        write_replies(
+            self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
+        )
 
-    def count(self, posts: Sequence[Post[_Work]]) -> None:
-        """Count it, model by model."""
-        for work, name, reply in _replies_in(posts):
+    def count(self, posts: Sequence[Post[_StepWork]]) -> None:
+        """Add committed replies to their model's replies and progress."""
+        for work, name, reply in _read_stored_replies(posts):
             if name in work.replies:
                 continue  # items of one key that are ERRORs are kept one by one
             work.replies[name] = reply
@@ -318,28 +324,36 @@ class _InTurns(Conversation[_Work, _Work]):
             )
 
     def report(self, seconds: float) -> None:
-        """Tell how far the step is, and each of its models."""
+        """Store the progress of the step and of each model."""
         for work in self.all:
             self.of.note(work, seconds)
         self.of.keep_progress()
         self.tell()
 
     def tell(self) -> None:
-        """Tell how far the step is."""
+        """Report the replies of the step, done and in all."""
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
             self.turn.report(self.all[0].step, total - left, total)
 
 
-def _replies_in(posts: Sequence[Post[_Work]]) -> Iterator[tuple[_Work, str, StoredReply]]:
+def _read_stored_replies(
+    posts: Sequence[Post[_StepWork]],
+) -> Iterator[tuple[_StepWork, str, StoredReply]]:
+    """Yield work, name and reply of each post that carries a reply."""
     for post in posts:
         if post.kept is not None:
             work = post.asking
-            yield work, name_of(post.planned), StoredReply.came(post.kept, work.step, work.id)
+            yield (
+                work,
+                build_name(post.planned),
+                StoredReply.from_kept(post.kept, work.step, work.id),
+            )
 
 
-def _chat(model: LanguageModel) -> ChatModel:
+def _connect(model: LanguageModel) -> ChatModel:
+    """Return the model's chat. Raises RunInputError where it cannot be reached."""
     try:
         return chat_of(model, PATIENCE)
     except (BackendError, InputError) as error:

@@ -1,4 +1,4 @@
-"""Questions of a version as conversations with a model."""
+"""Conversations with a model about the questions of a version."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from evaluation.flow.asking.prompts import Prompt, item_fields
 
 
 def questions_of(version: QuestionSetVersion) -> list[Question]:
-    """Return the graded questions in their order, with their passages."""
+    """Return a version's graded questions in their order, with their passages."""
     return list(version.questions.graded().select_related("passage").order_by("position", "pk"))
 
 
 def items_of(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
-    """Return a conversation for each question, under its id in files."""
+    """Return one item, a conversation under the question's external id, for each question."""
     return [Item(one.external_id, prompt.messages(fields_of(one)), samples) for one in questions]
 
 
 def fields_of(question: Question) -> dict[str, str]:
-    """Return what a template may show of a question; as `manage.py ask` does of one in a file."""
+    """Return the fields of a prompt template for a question."""
     passage = question.passage
     beside = {"passage": passage.text, "title": passage.title} if passage else {}
     return item_fields(

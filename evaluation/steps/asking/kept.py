@@ -1,4 +1,4 @@
-"""Replies that a run keeps with itself: what was asked for a study, not answers of a question set.
+"""Replies that a study's run keeps as `RunData`; they are no answers of a question set.
 
 One is a row of `RunData` by the key of its request, so that no turn asks for it again. What an
 earlier run of the same owner was told in reply to the very same request is taken over.
@@ -18,7 +18,7 @@ from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.store import Kept
 from evaluation.flow.asking.summary import Usage
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.steps.asking.replies import REPLACED, storable
+from evaluation.steps.asking.replies import REPLACED, convert_to_storable
 
 PREFIX = "reply:"
 # Names of `RunData` have 50 characters; 160 bits of the key are more than enough.
@@ -30,7 +30,7 @@ QUERIED = 300
 
 @dataclass(frozen=True)
 class StoredReply:
-    """A reply as it is kept.
+    """One reply to a study's request, as it is kept.
 
     Attributes
     ----------
@@ -61,24 +61,25 @@ class StoredReply:
 
     @property
     def answer(self) -> str:
-        """The text."""
+        """Text of the reply, as the protocol `Reply` names it."""
         return self.text
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> StoredReply:
-        """Return what `as_dict` gave; what other versions kept beside it is left out.
+        """Build a reply from stored JSON of this or an earlier version.
 
         What is older than the separation of thinking is read anew.
         """
         known = {name: value for name, value in data.items() if name in _FIELDS}
         text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
+        # Runs from before thinking was separated stored it within the text.
         read = read_reply(text, status, data.get("finish_reason", ""))
         thinking = read.thinking or data.get("thinking", "")
         return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
 
     @classmethod
-    def came(cls, kept: Kept, step: str, model: str) -> StoredReply:
-        """Return what is kept of a reply."""
+    def from_kept(cls, kept: Kept, step: str, model: str) -> StoredReply:
+        """Build a reply from one that arrived, for a step and a model's public id."""
         reply = kept.reply
         return cls(
             reply.text,
@@ -91,13 +92,13 @@ class StoredReply:
             model=model,
             seconds=round(kept.seconds, 4),
             finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
-            logprobs=None if reply.logprobs is None else storable(reply.logprobs),
+            logprobs=None if reply.logprobs is None else convert_to_storable(reply.logprobs),
             thinking=UNWRITABLE.sub(REPLACED, reply.thinking),
             error=reply.fault.code if reply.fault else "",
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; without those that say nothing."""
+        """Return the reply as JSON values, without empty fields."""
         values = {**self.__dict__, "status": self.status.value}
         return {
             name: value
@@ -118,22 +119,22 @@ STATES = ("answered", "empty", "refused", "cut_off")
 _FIELDS = {one.name for one in fields(StoredReply)}
 
 
-def name_of(planned: Planned) -> str:
-    """Return the name under which a reply to that request is kept."""
+def build_name(planned: Planned) -> str:
+    """Return the name of the `RunData` that holds the reply to a request."""
     return PREFIX + planned.key[:DIGITS]
 
 
-def replies_of(run_id: int) -> Iterator[StoredReply]:
-    """Yield what a run keeps, in the order of writing."""
+def read_replies(run_id: int) -> Iterator[StoredReply]:
+    """Yield the replies that a run keeps, in the order of writing."""
     rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
     yield from map(StoredReply.of, rows.values_list("data", flat=True).iterator())
 
 
-def own_and_others(
+def read_own_and_other_replies(
     run: Run, planned: Iterable[Planned]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
-    """Return replies to these requests by their names: of the run, and of the owner's others."""
-    names = {name_of(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
+    """Return stored replies to requests by name: the run's own, and other runs' to reuse."""
+    names = {build_name(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
     own: dict[str, StoredReply] = {}
     others: dict[str, StoredReply] = {}
     listed = list(names.items())
@@ -152,9 +153,9 @@ def own_and_others(
     return own, {name: reply for name, reply in others.items() if name not in own}
 
 
-def answered(owner_id: int, planned: Iterable[Planned]) -> set[str]:
-    """Return the names of those requests that some run of the owner has a reply to."""
-    names = list(dict.fromkeys(name_of(one) for one in planned))
+def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
+    """Return the names of requests that a run of the owner has a usable reply to."""
+    names = list(dict.fromkeys(build_name(one) for one in planned))
     found: set[str] = set()
     for first in range(0, len(names), QUERIED):
         rows = RunData.objects.filter(
@@ -168,9 +169,9 @@ def answered(owner_id: int, planned: Iterable[Planned]) -> set[str]:
     return found
 
 
-def reject(run_id: int, planned: Iterable[Planned]) -> None:
-    """Mark a run's replies to these requests as rejected; call it in a transaction."""
-    names = [name_of(one) for one in planned]
+def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
+    """Mark a run's replies to requests as rejected; call it in a transaction."""
+    names = [build_name(one) for one in planned]
     for first in range(0, len(names), QUERIED):
         rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
         for row in rows:
@@ -178,24 +179,24 @@ def reject(run_id: int, planned: Iterable[Planned]) -> None:
         RunData.objects.bulk_update(rows, ["data"])
 
 
-def taken_over(reply: StoredReply, step: str, model: str) -> StoredReply:
-    """Return another run's reply as this run keeps it."""
+def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
+    """Return another run's reply as this run keeps it: reused, at no cost."""
     return replace(reply, cost=0.0, reused=True, step=step, model=model)
 
 
 def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
-    """Write replies by their names, inside a transaction; what is there already stays."""
+    """Insert replies by name, inside a transaction; existing ones stay."""
     rows = [RunData(run_id=run_id, name=n, data=one.as_dict()) for n, one in replies.items()]
     RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
 
 
-def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
-    """Return what each model was used for, by step, in the order in which that began."""
+def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
+    """Return counts, tokens and cost by step and model, in the order of their first reply."""
     by_id = {str(one.public_id): one for one in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)
     codes: dict[tuple[str, str], Counter[str]] = {}
-    for reply in replies_of(run_id):
+    for reply in read_replies(run_id):
         found = counts.setdefault((reply.step, reply.model), Counter())
         costs[reply.step, reply.model] += reply.cost
         found[_STATES.get(reply.status, "refused")] += 1

@@ -1,4 +1,4 @@
-"""The packaged model as a registered one, for everybody who may have models asked."""
+"""Registration of the packaged local model, for each user who may ask models."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ NOTICE = "A very small language model: good to see how asking goes, no measure o
 
 
 def register_local_model(address: str) -> list[str]:
-    """Register the model that is served at an address, for each requester and operator.
+    """Register the model served at `address` for each requester and operator.
 
     One that is registered already gets the new address. Returns the names of the users.
     """
     users = get_user_model()._default_manager.filter(is_active=True)
     names = []
     for user in users.filter(Q(is_staff=True) | Q(is_superuser=True)).order_by("pk"):
-        model, made = LanguageModel.objects.get_or_create(
+        model, is_new = LanguageModel.objects.get_or_create(
             owner=user,
             name=NAME,
             defaults={
@@ -35,7 +35,7 @@ def register_local_model(address: str) -> list[str]:
             },
         )
         spec = f"openai:{MODEL}@{address}/v1"
-        if made or model.spec != spec:
+        if is_new or model.spec != spec:
             model.spec = spec
             model.save(update_fields=["spec"])
         names.append(user.get_username())

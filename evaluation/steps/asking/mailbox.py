@@ -1,4 +1,4 @@
-"""Replies on their way from the thread that asks to the one that talks to the database."""
+"""Mailbox between the thread that asks models and the thread that writes to the database."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from evaluation.flow.asking.store import Kept
 # Replies that are written in one transaction.
 AT_ONCE = 500
 
-Of = TypeVar("Of")
+AskingT = TypeVar("AskingT")
 
 
 class MailboxClosedError(OSError):
-    """Nobody writes what comes any more."""
+    """Replies are no longer written."""
 
 
 @dataclass(frozen=True)
-class Post(Generic[Of]):
-    """A reply on its way into the database, or the key of a stored one to copy (`source`).
+class Post(Generic[AskingT]):
+    """A reply on its way to the database, or the key of a stored one to copy (`source`).
 
     `asking` is what it was asked for: a model with its requests.
     """
 
-    asking: Of
+    asking: AskingT
     planned: Planned
     kept: Kept | None
     source: int | None
     written: asyncio.Future[None]
 
 
-class Mailbox(Generic[Of]):
-    """From the asking's thread to the one that writes."""
+class Mailbox(Generic[AskingT]):
+    """Queue of replies from the asking thread to the writing thread."""
 
     def __init__(self) -> None:
-        self._posts: queue.SimpleQueue[Post[Of]] = queue.SimpleQueue()
+        self._posts: queue.SimpleQueue[Post[AskingT]] = queue.SimpleQueue()
         self._closed = False
 
     def put(
-        self, asking: Of, planned: Planned, kept: Kept | None, source: int | None = None
+        self, asking: AskingT, planned: Planned, kept: Kept | None, source: int | None = None
     ) -> asyncio.Future[None]:
-        """Hand a reply over; awaited, it returns once the reply is committed."""
+        """Queue a reply; the returned future is done once the reply is committed."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._closed:
             raise MailboxClosedError("the replies are not written any more")
         self._posts.put(Post(asking, planned, kept, source, written))
         return written
 
-    def take(self, seconds: float) -> list[Post[Of]]:
-        """Return what came, at most `AT_ONCE`; waits for the first of them at most so long."""
+    def take(self, seconds: float) -> list[Post[AskingT]]:
+        """Return up to `AT_ONCE` queued replies, waiting at most `seconds` for the first."""
         try:
             found = [self._posts.get(timeout=seconds)]
         except queue.Empty:
@@ -66,12 +66,12 @@ class Mailbox(Generic[Of]):
         return found
 
     def close(self) -> None:
-        """Take nothing more."""
+        """Refuse further replies."""
         self._closed = True
 
 
-def settle(posts: Iterable[Post[Of]], error: OSError | None = None) -> None:
-    """Tell the asking that its replies are committed, or why they are not."""
+def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None:
+    """Set the result of each post's future: committed, or the error."""
     for post in posts:
 
         def tell(written: asyncio.Future[None] = post.written) -> None:
@@ -83,6 +83,7 @@ def settle(posts: Iterable[Post[Of]], error: OSError | None = None) -> None:
                 written.set_exception(error)
 
         try:
+            # A future may be set only in the thread of its own event loop.
             post.written.get_loop().call_soon_threadsafe(tell)
         except RuntimeError:  # the asking has ended
             return

@@ -1,4 +1,4 @@
-"""What a model will see, and what asking will take, before anything is sent."""
+"""Preview of what models will be asked, and estimate of its cost; nothing is sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.flow.asking.budget import most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.options import AskOptions
 from evaluation.flow.asking.plan import Planned, together
 from evaluation.models import LLMResponse
-from evaluation.steps.asking.askings import Asking, askings_of
+from evaluation.steps.asking.askings import ModelAsking, build_askings
 from evaluation.steps.asking.items import fields_of
 from evaluation.steps.asking.replies import Replies
 
@@ -26,7 +26,7 @@ REMEMBERED = 200
 
 @dataclass(frozen=True)
 class Conversation:
-    """A question as the model sees it."""
+    """One question as a model will see it."""
 
     question: str
     messages: tuple[Message, ...]
@@ -34,7 +34,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Preview:
-    """What one model will be asked first.
+    """The first conversations with one model.
 
     `prompt` is its name and `parameters` what is sent beside the messages; `reason` says why the
     model cannot be asked, "" where it can.
@@ -49,7 +49,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking one model will take, as `ask --dry-run` counts it.
+    """Requests, tokens, cost and duration of asking one model.
 
     Attributes
     ----------
@@ -72,33 +72,35 @@ class Estimate:
 
     @property
     def to_ask(self) -> int:
-        """How many requests will be sent."""
+        """Number of requests that will be sent."""
         return self.requests - self.stored
 
 
 def preview(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = SHOWN
 ) -> list[Preview]:
-    """Return what each model will see of the first questions; nothing is sent."""
-    return [_preview(asking, count) for asking in askings_of(version, user, options)]
+    """Return what each model will see of the first `count` questions."""
+    return [_preview(asking, count) for asking in build_askings(version, user, options)]
 
 
 def estimate(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Estimate]:
-    """Return what asking each model will take; nothing is sent."""
-    return [_estimate(asking) for asking in askings_of(version, user, options)]
+    """Return requests, tokens, cost and duration of asking each model."""
+    return [_estimate(asking) for asking in build_askings(version, user, options)]
 
 
-def _preview(asking: Asking, count: int) -> Preview:
+def _preview(asking: ModelAsking, count: int) -> Preview:
+    """Return the preview of one asking."""
     prompt = asking.prompt.prompt
-    shown = tuple(
+    conversations = tuple(
         Conversation(one.external_id, prompt.messages(fields_of(one)))
         for one in asking.questions[:count]
     )
     sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
-    return Preview(asking.model.name, asking.prompt.name, sent, shown, asking.reason)
+    return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
 
 
-def _estimate(asking: Asking) -> Estimate:
+def _estimate(asking: ModelAsking) -> Estimate:
+    """Return the estimate of one asking; requests with equal keys count once."""
     store = Replies.of(asking)
     groups = list(together([one for one in asking.planned if not store.has(one)]))
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
@@ -114,13 +116,13 @@ def _estimate(asking: Asking) -> Estimate:
         prompt_tokens=read,
         completion_tokens=written,
         cost=None if prices is None else prices.cost(read, written),
-        duration=_duration(asking, open_),
+        duration=_estimate_duration(asking, open_),
         reason=asking.reason,
     )
 
 
-def _duration(asking: Asking, open_: Sequence[Planned]) -> timedelta | None:
-    """Return how long so many requests take at the pace of the model's latest replies."""
+def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
+    """Return the time of `open_` requests at the pace of the model's latest replies."""
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]

@@ -1,4 +1,4 @@
-"""How far each model of a run is, for its page while it works and afterwards."""
+"""Progress of each model of a run that asks, stored for the run's page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "models"
 
 @dataclass(frozen=True)
 class ModelProgress(Stored):
-    """One model of a run that asks.
+    """Progress of one model of a run that asks.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class ModelProgress(Stored):
 
     @property
     def percent(self) -> int | None:
-        """How much of it is there; None for nothing to do."""
+        """Percentage of replies that are there; None without planned replies."""
         return int(100 * self.done / self.total) if self.total else None
 
     @property
@@ -50,23 +50,23 @@ class ModelProgress(Stored):
 
     @property
     def seconds_left(self) -> float | None:
-        """At this rate; None where it has ended, or nobody can say."""
+        """Remaining seconds at this rate; None where it has ended or the rate is unknown."""
         if self.end or self.rate is None:
             return None
         return (self.total - self.done) / self.rate
 
 
-def kept_progress(run_id: int) -> list[ModelProgress]:
-    """Return what was put aside; nothing before the first report."""
+def read_progress(run_id: int) -> list[ModelProgress]:
+    """Return the stored progress of a run's models; an empty list before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
     return [ModelProgress.of(one) for one in rows.first() or ()]
 
 
 def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
-    """Put it aside; call it in `fenced`."""
+    """Store the progress of the run's models; call it in `fenced`."""
     turn.keep(NAME, [one.as_dict() for one in models])
 
 
 def progress_by_model(run: Run) -> list[ModelProgress]:
-    """Return how far each model of a run is, in the order of its options."""
-    return kept_progress(run.pk)
+    """Return the progress of each model of a run, in the order of its options."""
+    return read_progress(run.pk)

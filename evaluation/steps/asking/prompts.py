@@ -1,4 +1,4 @@
-"""Prompts of the database, and the two that are there without a row."""
+"""Prompts: stored versions of users' prompts, and the two built-in ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_TEXT = 20_000
 
 @dataclass(frozen=True)
 class NamedPrompt:
-    """A prompt as it is chosen and shown: `id` is "closed", "passage" or that of a version."""
+    """A prompt with name and id: "closed", "passage" or the id of a version."""
 
     id: str
     name: str
@@ -28,11 +28,11 @@ class NamedPrompt:
 
 
 class UnknownPromptError(LookupError):
-    """There is no such prompt, or none that the user may use."""
+    """No such prompt, or none that the user may use."""
 
 
 def built_in(strategy: str) -> NamedPrompt:
-    """Return the prompt that is there without a row: "closed" or "passage"."""
+    """Return the built-in prompt of a strategy, "closed" or "passage"."""
     return NamedPrompt(strategy, BUILT_IN[strategy], Prompt(strategy, TEMPLATES[strategy], SYSTEM))
 
 
@@ -41,7 +41,7 @@ BUILT_IN = {"closed": "Closed book", "passage": "Beside its passage"}
 
 
 def prompt_of(id: str, user: AnyUser | None = None) -> NamedPrompt:
-    """Return the prompt of an id; with a user, one that this user may use.
+    """Return the prompt with an id; with a user, only one that the user may use.
 
     Raises UnknownPromptError.
     """
@@ -59,40 +59,44 @@ def prompt_of(id: str, user: AnyUser | None = None) -> NamedPrompt:
 
 
 def named(version: PromptVersion) -> NamedPrompt:
-    """Return a stored version as it is chosen and shown."""
+    """Return a stored version as a `NamedPrompt`."""
     prompt = Prompt(version.strategy, version.template, version.system)
     return NamedPrompt(str(version.public_id), str(version), prompt)
 
 
 def prompts_of(user: AnyUser) -> list[NamedPrompt]:
-    """Return what a user may choose from: the built-in ones, then the latest of each stored one."""
+    """Return the prompts a user may choose: built-in ones, and each stored one's latest version."""
     rows = PromptVersion.objects.visible_to(user).select_related("prompt")
     latest = rows.annotate(newest=Max("prompt__versions__number")).order_by("prompt__name", "pk")
-    return [*map(built_in, BUILT_IN), *_latest(latest)]
+    return [*map(built_in, BUILT_IN), *_select_latest(latest)]
 
 
-def _latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
+def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
+    """Return the rows that are the latest version of their prompt, as `NamedPrompt`s."""
     return [named(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
 
 
 @transaction.atomic
 def create_prompt(owner_id: int, name: str, prompt: Prompt) -> PromptVersion:
-    """Keep a prompt under a new name, as its version 1. Raises IntegrityError for a taken name."""
+    """Store a prompt under a new name, as version 1. Raises IntegrityError for a taken name."""
     made = StoredPrompt.objects.create(owner_id=owner_id, name=name)
-    return _add(made, owner_id, prompt, 1)
+    return _add_version(made, owner_id, prompt, 1)
 
 
 @transaction.atomic
 def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptVersion:
-    """Keep another version of a prompt; the latest one, where that says the same already."""
+    """Store another version of a prompt; return the latest one where nothing changed."""
     StoredPrompt.objects.select_for_update().get(pk=stored.pk)  # two edits at once: one waits
     latest = stored.latest()
     if (latest.hash, latest.strategy) == (prompt.hash, prompt.strategy):
         return latest
-    return _add(stored, author_id, prompt, latest.number + 1)
+    return _add_version(stored, author_id, prompt, latest.number + 1)
 
 
-def _add(stored: StoredPrompt, author_id: int, prompt: Prompt, number: int) -> PromptVersion:
+def _add_version(
+    stored: StoredPrompt, author_id: int, prompt: Prompt, number: int
+) -> PromptVersion:
+    """Insert a version of a stored prompt."""
     return PromptVersion.objects.create(
         prompt=stored,
         number=number,

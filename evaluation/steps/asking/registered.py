@@ -1,4 +1,4 @@
-"""The registered models that a study names in its options: whose they are, what is wrong with them.
+"""Registered models that a study's options name: loading them, and their problems.
 
 Every kind whose options hold public ids of models has them checked here, when a run is started
 and once more when it begins; the sentences are `MODEL_SENTENCES` of the options of asking.
@@ -22,12 +22,12 @@ NAMED = 5
 
 
 def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[LanguageModel]:
-    """Return the models of these ids, in their order, that the run's owner may have asked.
+    """Return the models with these ids that the run's owner may ask, in their order.
 
     Raises `RunInputError` where one is not there any more; `what` is its part in the run.
     """
-    wanted = _distinct(ids)
-    found = _of(run.owner, wanted)
+    wanted = _parse_distinct_ids(ids)
+    found = _load_models(run.owner, wanted)
     if len(found) < len(wanted):
         missing = len(wanted) - len(found)
         raise RunInputError("run.models_missing", missing=missing, what=what)
@@ -35,14 +35,14 @@ def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[Langua
 
 
 def chosen(user: AnyUser, ids: Iterable[str]) -> list[LanguageModel]:
-    """Return the models of these ids that the user may have asked, in their order."""
-    return list(_of(user, _distinct(ids)).values())
+    """Return the models with these ids that the user may ask; other ids are left out."""
+    return list(_load_models(user, _parse_distinct_ids(ids)).values())
 
 
 def problems_with_models(
     user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:
-    """Return what is wrong with the models that options name, each by the option it is of.
+    """Return the problems of the models that options name, each with its option.
 
     `names` are options that hold ids, one or several; of those in `needed` there must be one.
     Where the options have a `budget`, every model needs its prices.
@@ -50,14 +50,14 @@ def problems_with_models(
     problems: list[Problem] = []
     unpriced: list[str] = []
     for name in names:
-        wanted = _distinct(ids_of(getattr(options, name)))
+        wanted = _parse_distinct_ids(ids_of(getattr(options, name)))
         if not wanted and name in needed:
             problems.append(problem("no_models", name))
-        found = _of(user, wanted)
+        found = _load_models(user, wanted)
         if len(found) < len(wanted):
             problems.append(problem("unknown_models", name, missing=len(wanted) - len(found)))
         for model in found.values():
-            problems += _refused(model, name)
+            problems += _find_refusals(model, name)
             if not model.has_prices and model.name not in unpriced:
                 unpriced.append(model.name)
     if not problems and unpriced and getattr(options, "budget", None) is not None:
@@ -67,13 +67,14 @@ def problems_with_models(
 
 
 def ids_of(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the ids that an option holds: none, one or several."""
+    """Return an option's ids as a tuple: none, one or several."""
     if value is None or value == "":
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _refused(model: LanguageModel, name: str) -> list[Problem]:
+def _find_refusals(model: LanguageModel, name: str) -> list[Problem]:
+    """Return why a model cannot be asked: archived, without address, or refused."""
     if model.archived_at is not None:
         return [problem("model_archived", name, name=model.name)]
     if not model.spec:
@@ -84,18 +85,20 @@ def _refused(model: LanguageModel, name: str) -> list[Problem]:
     ]
 
 
-def _of(user: AnyUser, wanted: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+    """Return the user's models by public id, in the order of `public_ids`."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
-    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted)}
-    return {one: by_id[one] for one in wanted if one in by_id}
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=public_ids)}
+    return {one: by_id[one] for one in public_ids if one in by_id}
 
 
-def _distinct(ids: Iterable[str]) -> list[UUID]:
-    """Return the ids, each once; what is no id is one that nothing has."""
+def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
+    """Return distinct UUIDs; the zero UUID, which no model has, for a text that is none."""
     found: dict[UUID, None] = {}
     for one in ids:
         try:
             found[UUID(one)] = None
         except ValueError:
+            # No model has the zero UUID, so a text that is no id counts as one missing model.
             found[UUID(int=0)] = None
     return list(found)

@@ -1,4 +1,4 @@
-"""Who may have which model asked: addresses and keys, checked when saved, started and asked."""
+"""Rules of registration: which addresses and keys a user's models may have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN_SECRETS = frozenset(
 
 
 def options_of(model: LanguageModel) -> ModelOptions:
-    """Return how a model is reached, as options; "" of the database is None there."""
+    """Return a model's registration as options, with None for empty columns."""
     return ModelOptions(
         spec=model.spec or None,
         key_variable=model.key_variable or None,
@@ -39,21 +39,21 @@ def options_of(model: LanguageModel) -> ModelOptions:
 
 
 def problems_of(options: ModelOptions, user: AnyUser) -> list[Problem]:
-    """Return what is wrong with a registration, or not for that user to have asked.
+    """Return the problems of a registration: in itself, or for this user.
 
     `evaluation.options.words` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
     """
-    return options.problems() or _refused(options, user)
+    return options.problems() or _find_refusals(options, user)
 
 
 def columns_of(options: ModelOptions) -> dict[str, Any]:
-    """Return the options as columns of `LanguageModel`."""
+    """Return the options as column values of `LanguageModel`."""
     values = options.as_dict()
     return values | {name: values[name] or "" for name in ("spec", "key_variable")}
 
 
 def chat_of(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
-    """Return the model, to be asked; every connection of it is vetted.
+    """Return the model's chat back-end; each of its connections is vetted.
 
     Raises ChatError where it has no SPEC, its owner may not have it asked (any more), or its
     back-end cannot be had; InputError for a file of replies that cannot be used.
@@ -67,29 +67,30 @@ def chat_of(model: LanguageModel, patience: Patience | None = None) -> ChatModel
         what="model",
         api_key_env=model.key_variable,
         patience=patience,
-        vet=vet(),
+        vet=build_address_check(),
     )
 
 
 def lane_of(models: Iterable[LanguageModel]) -> Lane:
-    """Return the lane in which models are asked: computing where one computes on this machine."""
+    """Return the lane of asking: COMPUTING where a model runs on this machine, else ASKING."""
     local = any(model.spec.strip().startswith(LOCAL) for model in models)
     return Lane.COMPUTING if local else Lane.ASKING
 
 
-def vet() -> Vet:
-    """Return what says of an address whether a model may be asked there."""
+def build_address_check() -> Vet:
+    """Return the predicate whether a model may be asked at an address."""
     return vetting(settings.MODEL_NETWORKS)
 
 
-def _refused(options: ModelOptions, user: AnyUser) -> list[Problem]:
+def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
+    """Return why a user may not have the model asked: file, address or key variable."""
     spec, variable = options.spec or "", options.key_variable
     found: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
         found.append(problem("spec_operators", "spec"))
     url = url_of(spec)
     address = written_address(url) if url else None
-    if address is not None and not vet()(address):
+    if address is not None and not build_address_check()(address):
         found.append(problem("address", "spec", address=str(address)))
     if variable and not _may_send(variable, url, user):
         rules = KeyRules.of(settings.KEY_VARIABLES).rules
@@ -99,6 +100,7 @@ def _refused(options: ModelOptions, user: AnyUser) -> list[Problem]:
 
 
 def _may_send(variable: str, url: str, user: AnyUser) -> bool:
+    """Return whether the value of a variable may be sent to `url` as a key for this user."""
     if variable in OWN_SECRETS:
         return False
     return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)

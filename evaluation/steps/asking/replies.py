@@ -1,4 +1,4 @@
-"""The replies of an asking: what the database has of them, and what comes, as rows.
+"""Replies of a run that asks: look-up of stored ones, and new ones as `LLMResponse` rows.
 
 The asking runs in a thread of its own; only the worker's thread talks to the database. What came
 goes through a `Mailbox`, and the asking waits until it is committed: a reply that `keep` has
@@ -21,7 +21,7 @@ from evaluation.backends.chat.completion import UNWRITABLE
 from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.store import Kept
 from evaluation.models import LLMResponse, RawReply, request_hash
-from evaluation.steps.asking.askings import Asking
+from evaluation.steps.asking.askings import ModelAsking
 from evaluation.steps.asking.mailbox import Mailbox
 from evaluation.steps.asking.mailbox import Post as AnyPost
 
@@ -34,13 +34,13 @@ REPLACED = "\N{REPLACEMENT CHARACTER}"
 ERROR = AnswerStatus.ERROR.value
 
 
-Post = AnyPost[Asking]
+Post = AnyPost[ModelAsking]
 """A reply to a question of a set."""
 
 
 @dataclass
 class Replies:
-    """The store of one asking, as `evaluation.flow.asking.store.Store`.
+    """Store of one asking: implements `evaluation.flow.asking.store.Store`.
 
     Attributes
     ----------
@@ -48,48 +48,53 @@ class Replies:
     by_key : primary keys of stored responses by the keys of their replies.
     """
 
-    asking: Asking
-    mailbox: Mailbox[Asking]
+    asking: ModelAsking
+    mailbox: Mailbox[ModelAsking]
     has_reply: set[tuple[int, int]] = field(default_factory=set)
     by_key: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, asking: Asking, mailbox: Mailbox[Asking] | None = None, run_id: int | None = None
+        cls,
+        asking: ModelAsking,
+        mailbox: Mailbox[ModelAsking] | None = None,
+        run_id: int | None = None,
     ) -> Self:
-        """Return the store with what the database has.
+        """Return the store of an asking with the places of its stored replies.
 
         An error of `run_id` itself is not asked again, that of another run is.
         """
         found = cls(asking, mailbox or Mailbox())
         place = {question.pk: at for at, question in enumerate(asking.questions)}
-        rows = rows_of(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
+        rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
         found.has_reply = {
             (place[question], sample)
             for question, sample in rows.values_list("question_id", "sample")
         }
-        found.by_key = _known([one.key for one in asking.planned if not found.has(one)], asking)
+        found.by_key = _find_stored_keys(
+            [one.key for one in asking.planned if not found.has(one)], asking
+        )
         return found
 
     def has(self, planned: Planned) -> bool:
-        """Whether this question and sample has its reply."""
+        """Return whether the question and sample has a reply."""
         return (planned.place, planned.request.sample) in self.has_reply
 
     def known(self, key: str) -> bool:
-        """Whether a reply of this key is stored, for another question, version or model."""
+        """Return whether any stored reply has this key, also of another question or model."""
         return key in self.by_key
 
     def copy(self, planned: Planned) -> asyncio.Future[None]:
-        """Give the question the stored reply of its key."""
+        """Queue a copy of the stored reply of the request's key."""
         return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
 
     def keep(self, planned: Planned, kept: Kept) -> asyncio.Future[None]:
-        """Store a reply."""
+        """Queue a reply to be written."""
         return self.mailbox.put(self.asking, planned, kept)
 
 
-def rows_of(asking: Asking) -> QuerySet[LLMResponse]:
-    """Return the stored answers of an asking to the questions of its version."""
+def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
+    """Return the rows of an asking's answers to its version's questions."""
     return LLMResponse.objects.filter(
         model=asking.model,
         asking=asking.hash,
@@ -98,21 +103,25 @@ def rows_of(asking: Asking) -> QuerySet[LLMResponse]:
     )
 
 
-def write(posts: Sequence[Post], run_id: int) -> None:
-    """Write what came; call it in a transaction.
+def write_posts(posts: Sequence[Post], run_id: int) -> None:
+    """Write replies as rows, in a transaction; a reply replaces an ERROR only.
 
     An answer that is there stays as it is; an error gives way to whatever comes.
     """
-    for post_group in _by_asking(posts):
+    for post_group in _group_by_asking(posts):
         asking = post_group[0].asking
-        fresh = {_place(post): _row(post, run_id) for post in post_group if post.kept is not None}
+        fresh = {
+            _get_place(post): _build_row(post, run_id)
+            for post in post_group
+            if post.kept is not None
+        }
         copied = [post for post in post_group if post.kept is None]
-        fresh |= _copies(copied, fresh, run_id)
-        _store(asking, fresh)
+        fresh |= _copy_replies(copied, fresh, run_id)
+        _store_rows(asking, fresh)
 
 
-def _known(keys: Sequence[str], asking: Asking) -> dict[str, int]:
-    """Return the stored replies of some keys, among those of the owner's models."""
+def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int]:
+    """Return stored row ids by key, among all models of the owner."""
     found: dict[str, int] = {}
     for first in range(0, len(keys), QUERIED):
         rows = LLMResponse.objects.filter(
@@ -122,7 +131,8 @@ def _known(keys: Sequence[str], asking: Asking) -> dict[str, int]:
     return found
 
 
-def _by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
+def _group_by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
+    """Yield the posts of each asking."""
     groups: dict[str, list[Post]] = {}
     for post in posts:
         groups.setdefault(post.asking.id, []).append(post)
@@ -134,19 +144,21 @@ Place = tuple[int, int]
 
 
 @dataclass
-class _Fresh:
-    """A response and what is kept beside it."""
+class _NewRow:
+    """A new response row with its raw request and reply."""
 
     response: LLMResponse
     request: Any
     reply: Any
 
 
-def _place(post: Post) -> Place:
+def _get_place(post: Post) -> Place:
+    """Return question key and sample of a post."""
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
 
-def _row(post: Post, run_id: int) -> _Fresh:
+def _build_row(post: Post, run_id: int) -> _NewRow:
+    """Return the response row of a reply, with its raw request and reply."""
     assert post.kept is not None
     asking, kept, reply = post.asking, post.kept, post.kept.reply
     extra: dict[str, Any] = {
@@ -165,17 +177,18 @@ def _row(post: Post, run_id: int) -> _Fresh:
             "error": reply.fault.code,
             "message": UNWRITABLE.sub(REPLACED, reply.fault.message),
         }
-    response = _response(post, run_id, extra)
+    response = _build_response(post, run_id, extra)
     response.text, response.status = reply.text, reply.status.value
     response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
     assert asking.chat is not None
     request = asking.chat.body(post.planned.request) if kept.attempts else None
-    return _Fresh(response, storable(request), storable(reply.raw))
+    return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
 
 
-def _response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
+def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
+    """Return a response row with all columns that do not depend on the reply."""
     asking = post.asking
-    question, sample = _place(post)
+    question, sample = _get_place(post)
     messages = [dict(message) for message in post.planned.request.messages]
     prompt = json.dumps(messages, ensure_ascii=False)
     return LLMResponse(
@@ -193,13 +206,13 @@ def _response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
     )
 
 
-def _copies(
-    posts: Sequence[Post], fresh: Mapping[Place, _Fresh], run_id: int
-) -> dict[Place, _Fresh]:
-    """Return rows with the replies of others that were asked the same."""
+def _copy_replies(
+    posts: Sequence[Post], fresh: Mapping[Place, _NewRow], run_id: int
+) -> dict[Place, _NewRow]:
+    """Return rows with copies of replies to equal requests, at no cost."""
     if not posts:
         return {}
-    came = {one.response.key: one for one in fresh.values()}
+    fresh_by_key = {one.response.key: one for one in fresh.values()}
     wanted = [post.source for post in posts if post.source is not None]
     rows = LLMResponse.objects.select_related("raw").in_bulk(wanted)
     keys = [post.planned.key for post in posts if post.source is None]
@@ -215,34 +228,34 @@ def _copies(
         source = rows.get(post.source) if post.source is not None else by_key.get(key)
         if source is not None:
             raw = getattr(source, "raw", None)
-            of = _Fresh(source, raw and raw.request, raw and raw.reply)
-        elif key in came:
-            of = came[key]
+            original = _NewRow(source, raw and raw.request, raw and raw.reply)
+        elif key in fresh_by_key:
+            original = fresh_by_key[key]
         else:
             continue  # withdrawn meanwhile: it is asked in the next turn
-        extra = {**of.response.extra, "cost": 0.0, "copied": True}
-        response = _response(post, run_id, extra)
+        extra = {**original.response.extra, "cost": 0.0, "copied": True}
+        response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
-            setattr(response, name, getattr(of.response, name))
-        found[_place(post)] = _Fresh(response, of.request, of.reply)
+            setattr(response, name, getattr(original.response, name))
+        found[_get_place(post)] = _NewRow(response, original.request, original.reply)
     return found
 
 
 CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 
 
-def _store(asking: Asking, fresh: Mapping[Place, _Fresh]) -> None:
-    """Insert what is new, and put what came in the place of errors."""
+def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
+    """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
     questions = list({question for question, _ in fresh})
-    there = {}
+    stored = {}
     for first in range(0, len(questions), QUERIED):
         for row in LLMResponse.objects.filter(
             model=asking.model, asking=asking.hash, question__in=questions[first : first + QUERIED]
         ):
-            there[row.question_id, row.sample] = row
+            stored[row.question_id, row.sample] = row
     changed, new, raw = [], [], []
     for place, one in fresh.items():
-        old = there.get(place)
+        old = stored.get(place)
         if old is None:
             new.append(one.response)
         elif old.status == ERROR:
@@ -253,6 +266,8 @@ def _store(asking: Asking, fresh: Mapping[Place, _Fresh]) -> None:
     LLMResponse.objects.bulk_update(changed, CHANGED)
     RawReply.objects.filter(response__in=changed).delete()
     # Another run may have asked the same in the meantime; its answers stand.
+    # After a conflict the keys below are looked up by public id: a row that was not inserted has
+    # none.
     LLMResponse.objects.bulk_create(new, ignore_conflicts=True)
     keys = dict(
         LLMResponse.objects.filter(public_id__in=[one.public_id for one in new]).values_list(
@@ -267,14 +282,14 @@ def _store(asking: Asking, fresh: Mapping[Place, _Fresh]) -> None:
     RawReply.objects.bulk_create(raw)
 
 
-def storable(value: Any) -> Any:
-    """Return JSON as every database takes it: no NUL, no half characters, no NaN, and not too long.
+def convert_to_storable(value: Any) -> Any:
+    """Return JSON that every database accepts: no NUL, surrogates or NaN, of limited length.
 
     What is longer than `LARGEST_RAW` is cut, as text.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        clean = _clean(value)
+        clean = _clean_json(value)
     except (ValueError, RecursionError):  # NaN, or nested beyond reason
         text = clean = UNWRITABLE.sub(REPLACED, repr(value))
     if len(text) <= LARGEST_RAW:
@@ -282,11 +297,12 @@ def storable(value: Any) -> Any:
     return UNWRITABLE.sub(REPLACED, text[:CUT]) + " ... (cut)"
 
 
-def _clean(value: Any) -> Any:
+def _clean_json(value: Any) -> Any:
+    """Return JSON with unwritable characters replaced, in keys as well."""
     if isinstance(value, str):
         return UNWRITABLE.sub(REPLACED, value)
     if isinstance(value, Mapping):
-        return {_clean(str(name)): _clean(inner) for name, inner in value.items()}
+        return {_clean_json(str(name)): _clean_json(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(inner) for inner in value]
+        return [_clean_json(inner) for inner in value]
     return value

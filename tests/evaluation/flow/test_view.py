@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.flow.view import Side, View, Viewed, column, number_in, told_by
+from evaluation.flow.view import Side, View, Viewed, column, parse_number, told_by
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")
 APART = View("apart", Side.CROWD, "Apart", "How far apart.", better="", of="question")
@@ -60,4 +60,4 @@ def test_several_views_are_read_from_one_row_by_what_reads_them():
 @pytest.mark.parametrize("cell", ["much", "nan", float("inf"), object()])
 def test_what_is_no_number_is_refused(cell):
     with pytest.raises(ValueError, match=r"no number|not finite"):
-        number_in(cell)
+        parse_number(cell)

@@ -452,7 +452,7 @@ def test_a_back_end_that_does_not_start_fails_alone(version, rana, small, monkey
 def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     version, small, chat, monkeypatch
 ):
-    written = collecting.write
+    written = collecting.write_posts
     calls = iter(range(100))
 
     def full(posts, run_id):
@@ -460,7 +460,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
             raise OperationalError("database or disk is full")
         written(posts, run_id)
 
-    monkeypatch.setattr(collecting, "write", full)
+    monkeypatch.setattr(collecting, "write_posts", full)
     monkeypatch.setattr(collecting.time, "sleep", lambda _: None)
     run = queued(version, small, concurrency=1)
     with pytest.raises(OperationalError):
@@ -468,7 +468,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     run.refresh_from_db()
     assert (run.state, "disk is full" in run.error) == ("failed", True)
     assert 1 <= LLMResponse.objects.count() < QUESTIONS
-    monkeypatch.setattr(collecting, "write", written)
+    monkeypatch.setattr(collecting, "write_posts", written)
     before = len(chat.bodies)
     kept = LLMResponse.objects.exclude(extra__has_key="copied").count()
     (one,) = AskSummary.of(worked(runs.again(run, run.owner_id)).summary).models

@@ -267,7 +267,9 @@ def test_inner_products_of_sparse_rows_are_those_of_dense_ones():
         found, expected = block.gram(part, chosen), dense.gram(part, chosen)
         np.testing.assert_allclose(found, expected, atol=1e-14)
     which, v = np.array([2, 0, 2]), np.random.default_rng(0).random((3, 70))
-    np.testing.assert_allclose(block.product_of(which, v), dense.product_of(which, v), atol=1e-12)
+    np.testing.assert_allclose(
+        block.multiply_chosen(which, v), dense.multiply_chosen(which, v), atol=1e-12
+    )
     # Some ten words of an answer instead of 70 inner products.
     assert block.rows.nnz < dense.inner.size / 4
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evaluation.methods.planner import (
     answers_for_error,
     answers_for_width,
-    deviation,
+    compute_deviation,
     error,
     plan,
     similarity_to_truth,
@@ -135,7 +135,7 @@ def test_error_broadcasts_like_numpy():
     table = error(np.array([[0.5], [0.8]]), [10, 20, 40])
     assert table.shape == (2, 3)
     assert table[1, 2] == error(0.8, 40)
-    assert deviation([10, 40]) == pytest.approx([0.42947, 0.21474], abs=1e-5)
+    assert compute_deviation([10, 40]) == pytest.approx([0.42947, 0.21474], abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_error_broadcasts_like_numpy():
         lambda: error(0.5, 0),
         lambda: error(0.5, 2.5),
         lambda: error(0.5, math.inf),
-        lambda: deviation(0),
+        lambda: compute_deviation(0),
         lambda: plan(0.5, 0),
         lambda: plan(-1.5, 3),
         lambda: plan(0.5, 3, delta=0),

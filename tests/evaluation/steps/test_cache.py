@@ -35,10 +35,10 @@ class Counting:
 
 
 def vectors(monkeypatch, embedder, texts, of=None):
-    monkeypatch.setattr(cache, "loaded", lambda spec, precision: embedder)
+    monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: embedder)
     info = embedder.describe()
     of = of or Turn(0, nullcontext, lambda: None, float("inf"))
-    return cache.cached_vectors(info.spec, info.precision, texts, of)[0].tolist()
+    return cache.load_or_embed_vectors(info.spec, info.precision, texts, of)[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ def test_vectors_are_kept_where_they_depend_on_nothing_but_the_text(spec, kept):
 def test_an_embedder_is_loaded_once_for_each_precision(monkeypatch):
     asked = []
     monkeypatch.setattr(cache, "get_embedder", lambda *of: asked.append(of) or object())
-    cache.loaded.cache_clear()
-    one = cache.loaded("minilm", "float32")
-    assert cache.loaded("minilm", "float32") is one
-    assert cache.loaded("minilm", "bfloat16") is not one
+    cache.load_embedder.cache_clear()
+    one = cache.load_embedder("minilm", "float32")
+    assert cache.load_embedder("minilm", "float32") is one
+    assert cache.load_embedder("minilm", "bfloat16") is not one
     assert asked == [("minilm", "float32"), ("minilm", "bfloat16")]
-    cache.loaded.cache_clear()
+    cache.load_embedder.cache_clear()
 
 
 class Cutting(Counting):
@@ -204,7 +204,7 @@ class Cutting(Counting):
 def test_answers_of_workers_and_of_models_are_embedded_together_with_their_warnings(monkeypatch):
     info = replace(INFO, languages="en")
     embedder = Cutting(1, info)
-    monkeypatch.setattr(cache, "loaded", lambda spec, precision: embedder)
+    monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: embedder)
     turn = Told()
     asked = AqerParameters(embedder="minilm")
     foreign = ["это ответ на вопрос", "а это ответ модели"]
@@ -221,7 +221,7 @@ def test_answers_of_workers_and_of_models_are_embedded_together_with_their_warni
 
 
 def test_without_models_there_are_no_vectors_of_models(monkeypatch):
-    monkeypatch.setattr(cache, "loaded", lambda spec, precision: Counting(1))
+    monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: Counting(1))
     found = cache.embed_texts(AqerParameters(embedder="minilm"), Told(), ["ab"], None)
     assert (found.answers.tolist(), found.models, found.warnings) == ([[2, 1]], None, [])
 

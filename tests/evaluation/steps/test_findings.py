@@ -10,7 +10,7 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.models import RunData
 from evaluation.steps import findings
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.findings import keep_rows, kept_rows, kept_tables
+from evaluation.steps.findings import keep_rows, kept_rows, read_rows_of_tables
 from tests.annotations import world
 from tests.evaluation.steps.test_turn import running
 
@@ -61,7 +61,7 @@ def test_several_tables_come_back_by_one_query(run, monkeypatch, django_assert_n
     keep_rows(turn_of(run), "metrics-2", Said, said)
     keep_rows(turn_of(run), "others", MetricRow, rows)
     with django_assert_num_queries(1):
-        found = kept_tables(run, {"metrics-2": Said, "metrics": MetricRow, "none": Said})
+        found = read_rows_of_tables(run, {"metrics-2": Said, "metrics": MetricRow, "none": Said})
     assert found == {"metrics-2": said, "metrics": rows, "none": []}
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.scale import percentile, worker_means
+from evaluation.consensus.methods.scale import compute_percentile, compute_worker_means
 from evaluation.methods.grams import NonFiniteError
 from tests.evaluation.methods.worlds import crowd
 
@@ -127,8 +127,8 @@ def test_percentile_is_among_supported_workers_on_the_questions_the_model_answer
     found = model.score_models(x[rows], ["m"] * 4, asked, kind)
     cells = model.fitted_.crowd.vote.cells
     on = np.isin(model.questions_, [asked[0], asked[1], asked[3]])
-    others = worker_means(model.leave_one_out_scores_[cells.row], cells, on)
-    expected = percentile(found.answer_scores[[0, 1, 3]].mean(), others[model.supported_])
+    others = compute_worker_means(model.leave_one_out_scores_[cells.row], cells, on)
+    expected = compute_percentile(found.answer_scores[[0, 1, 3]].mean(), others[model.supported_])
     assert found.percentiles[0] == pytest.approx(expected)
 
 

@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus.methods.scale import (
-    competition_ranks,
+    compute_competition_ranks,
+    compute_human_ceiling,
+    compute_percentile,
+    compute_worker_means,
+    find_supported_workers,
     groups_of,
-    human_ceiling,
-    percentile,
     ranks_within,
-    supported,
-    worker_means,
 )
 from evaluation.methods.cells import Cells, codes_of
 
@@ -32,18 +32,18 @@ def test_support_needs_5_questions_that_3_workers_answered():
     table[2, 5] = NAN  # question 5: workers 0 and 1 only; question 6: three workers
     _, cells = from_table(table)
     # 0: 7 questions, 6 of them answered by three; 2: 6 of which 6; 3: 4
-    assert supported(cells).tolist() == [True, True, True, False]
+    assert find_supported_workers(cells).tolist() == [True, True, True, False]
     table[:2, 6] = NAN  # now questions 5 and 6 do not count: 0 and 1 keep 5
-    assert supported(from_table(table)[1]).tolist() == [True, True, True, False]
+    assert find_supported_workers(from_table(table)[1]).tolist() == [True, True, True, False]
     table[2, 4] = NAN  # question 4: two workers left: 4 questions count
-    assert supported(from_table(table)[1]).tolist() == [False] * 4
+    assert find_supported_workers(from_table(table)[1]).tolist() == [False] * 4
 
 
 def test_ranks_are_competition_ranks_among_the_supported():
     grades = np.array([0.5, 1.0, 0.5, NAN, 0.9, 0.0, 0.5 + 1e-14])
     among = np.array([True, True, True, True, False, True, True])
-    assert competition_ranks(grades, among).tolist() == [2, 1, 2, 0, 0, 5, 2]
-    assert competition_ranks(grades, np.zeros(7, dtype=bool)).tolist() == [0] * 7
+    assert compute_competition_ranks(grades, among).tolist() == [2, 1, 2, 0, 0, 5, 2]
+    assert compute_competition_ranks(grades, np.zeros(7, dtype=bool)).tolist() == [0] * 7
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def test_ranks_within_groups_begin_anew():
 
 def test_percentile_counts_ties_half():
     # below .5: one; equal: two; of four: (1 + 1)/4
-    assert percentile(0.5, np.array([0.1, 0.5, 0.5, 0.9, NAN])) == 50
-    assert percentile(1.0, np.array([0.1, 0.5])) == 100
-    assert percentile(0.0, np.array([0.1, 0.5])) == 0
-    assert percentile(0.5, np.array([NAN])) is None
+    assert compute_percentile(0.5, np.array([0.1, 0.5, 0.5, 0.9, NAN])) == 50
+    assert compute_percentile(1.0, np.array([0.1, 0.5])) == 100
+    assert compute_percentile(0.0, np.array([0.1, 0.5])) == 0
+    assert compute_percentile(0.5, np.array([NAN])) is None
 
 
 def test_worker_means_leave_out_what_is_undefined():
     scores, cells = from_table([[0.2, 0.4, NAN], [0.6, NAN, 0.1]])
     left_out = np.where(scores == 0.1, NAN, scores)
-    assert worker_means(left_out, cells) == pytest.approx([0.3, 0.6])
+    assert compute_worker_means(left_out, cells) == pytest.approx([0.3, 0.6])
     only = np.array([False, True, False])
-    assert worker_means(left_out, cells, only) == pytest.approx([0.4, NAN], nan_ok=True)
+    assert compute_worker_means(left_out, cells, only) == pytest.approx([0.4, NAN], nan_ok=True)
 
 
 def test_ceiling_by_hand():
@@ -101,7 +101,7 @@ def test_ceiling_by_hand():
     # = .0790569, error sd/sqrt 5 = .0353553, t(.975, 4) = 2.776445: .8 +- .0981621
     shift = np.array([-0.1, -0.05, 0, 0.05, 0.1])
     table = np.array([0.9, 0.7, 0.5, 0.3, 0.1])[:, None] + shift
-    found = human_ceiling(*from_table(table))
+    found = compute_human_ceiling(*from_table(table))
     assert (found.score, found.n_workers, found.n_questions) == (pytest.approx(0.8), 2, 5)
     assert (found.low, found.high) == pytest.approx((0.7018379, 0.8981621), abs=1e-6)
 
@@ -109,11 +109,11 @@ def test_ceiling_by_hand():
 def test_the_ceiling_of_one_worker_is_its_t_interval():
     table = np.full((4, 6), 0.1)
     table[1] = [0.5, 0.9, 0.7, 0.8, 0.6, 0.4]
-    found = human_ceiling(*from_table(table))
+    found = compute_human_ceiling(*from_table(table))
     expected = stats.ttest_1samp(table[1], 0).confidence_interval()
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_without_a_supported_worker_there_is_no_ceiling():
-    found = human_ceiling(*from_table(np.ones((3, 4))))
+    found = compute_human_ceiling(*from_table(np.ones((3, 4))))
     assert (found.score, found.low, found.reason) == (None, None, "no_supported_worker")

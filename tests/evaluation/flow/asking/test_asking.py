@@ -11,7 +11,7 @@ from evaluation.backends.server import Patience
 from evaluation.flow.asking.asker import End, Settings, ask
 from evaluation.flow.asking.budget import MAYBE_CHARGED, Budget, Prices
 from evaluation.flow.asking.limits import Pace
-from evaluation.flow.asking.plan import Item, key_of, plan, seed_of
+from evaluation.flow.asking.plan import Item, compute_key, derive_seed, plan
 from evaluation.flow.asking.prompts import CLOSED, PASSAGE, Prompt, TemplateError
 from evaluation.flow.asking.store import MemoryStore
 from tests.contracts.replay import facts_of
@@ -87,18 +87,18 @@ def test_items_of_one_wording_are_asked_once():
 def test_a_key_holds_everything_that_a_reply_depends_on(other):
     first = {"messages": ({"role": "user", "content": "Why?"},), "parameters": {"temperature": 0}}
     model = Model()
-    one = key_of(model, ChatRequest("a", **first))
-    assert one == key_of(model, ChatRequest("b", **first))
-    assert one != key_of(model, ChatRequest("a", **{**first, **other}))
+    one = compute_key(model, ChatRequest("a", **first))
+    assert one == compute_key(model, ChatRequest("b", **first))
+    assert one != compute_key(model, ChatRequest("a", **{**first, **other}))
     for part in ("kind", "address", "model"):
         another = Model()
         setattr(another, part, "another")
-        assert one != key_of(another, ChatRequest("a", **first))
+        assert one != compute_key(another, ChatRequest("a", **first))
 
 
 def test_the_first_sample_has_the_seed_itself_and_seeds_of_neighbours_do_not_meet():
-    seeds = [seed_of(seed, sample) for seed in range(50) for sample in range(20)]
-    assert [seed_of(7, 0), len(set(seeds))] == [7, 1000]
+    seeds = [derive_seed(seed, sample) for seed in range(50) for sample in range(20)]
+    assert [derive_seed(7, 0), len(set(seeds))] == [7, 1000]
     assert all(0 <= seed < 2**31 for seed in seeds)
     (planned,) = plan(Model(), items(1), {"top_p": None, "x": 1}, None)
     assert planned.request.parameters == {"x": 1}
@@ -314,12 +314,12 @@ def test_many_errors_in_a_row_give_the_model_up_and_a_reply_begins_the_count_ane
 
 def test_the_budget_may_be_used_up_to_the_last_hair_and_not_beyond():
     budget = Budget(Prices(), 0.3, 0.1 + 0.1)  # and .1 more are .30000000000000004
-    assert budget.fits(0.1)
-    assert not budget.fits(0.1001)
+    assert budget.can_spend(0.1)
+    assert not budget.can_spend(0.1001)
     budget.reserve(0.05)
-    assert not budget.fits(0.1)
+    assert not budget.can_spend(0.1)
     assert (budget.purse.reserved, budget.under_way) == (0.05, 1)
-    assert Budget(Prices()).fits(1e9)
+    assert Budget(Prices()).can_spend(1e9)
 
 
 def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():

@@ -63,7 +63,7 @@ def version(db, monkeypatch):
     """Eight workers on six questions, one on one, one on none; and two models."""
     monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr(cache, "loaded", lambda spec, precision: OfWords())
+    monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: OfWords())
     draft = world.version(world.user("rana"), n_questions=8)
     for worker in WORKERS:
         submission = world.submission(draft, worker)

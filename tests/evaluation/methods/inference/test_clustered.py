@@ -4,7 +4,7 @@ from scipy import stats
 
 from evaluation.methods.inference.clustered import drawn_intervals, means
 from evaluation.methods.inference.draws import multiplicities
-from evaluation.methods.inference.intervals import percentile_tail
+from evaluation.methods.inference.intervals import compute_percentile_tail
 
 NAN = float("nan")
 
@@ -28,7 +28,7 @@ def test_an_interval_needs_two_items_and_draws():
 def test_the_interval_is_the_widened_percentile_one_of_scipys_kind_of_draws():
     values = np.random.default_rng(5).random(30)
     (found,) = means(values, n_draws=4000, seed=3)
-    tail = percentile_tail(30)
+    tail = compute_percentile_tail(30)
     theirs = stats.bootstrap(
         (values,), np.mean, n_resamples=4000, method="percentile", confidence_level=1 - 2 * tail
     ).confidence_interval
@@ -53,7 +53,7 @@ def test_any_statistic_is_computed_anew_from_how_often_items_were_drawn():
     (found,) = drawn_intervals([values.var()], 4, variance, 4, n_draws=300, seed=1)
     rng = np.random.default_rng(1)
     drawn = sorted(values[rng.integers(0, 4, 4)].var() for _ in range(300))
-    tail = percentile_tail(4)
+    tail = compute_percentile_tail(4)
     expected = np.quantile(drawn, [tail, 1 - tail])
     assert (found.low, found.high) == pytest.approx(tuple(expected))
 

@@ -9,9 +9,9 @@ from evaluation.methods.inference.comparison import compare_models, significant_
 from evaluation.methods.inference.corrections import benjamini_hochberg, holm
 from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
+    compute_smallest_detectable_difference,
     mcnemar_exact,
     permutation_p_value,
-    smallest_detectable_difference,
 )
 
 NAN = float("nan")
@@ -42,7 +42,7 @@ def test_every_pair_says_what_the_pairwise_functions_say(scores):
         assert pair.difference == pytest.approx(expected.difference)
         assert (pair.low, pair.high) == pytest.approx((expected.low, expected.high))
         assert pair.n == expected.n
-        detectable = smallest_detectable_difference(a, b)
+        detectable = compute_smallest_detectable_difference(a, b)
         assert pair.smallest_detectable == pytest.approx(detectable.difference)
         assert pair.p_value == pytest.approx(permutation_p_value(a, b).p_value, abs=0.02)
         assert (pair.test, pair.n_permutations) == ("sign-flip-monte-carlo", 9_999)

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from evaluation.methods.inference.correlation_differences import (
-    _draws,
-    _mean_correlation,
-    bca_interval,
-    bca_p_value,
+    _compute_mean_correlations,
+    _draw_workers,
+    compute_bca_interval,
+    compute_bca_p_value,
     correlation_differences,
     mean_correlation,
 )
@@ -37,7 +37,7 @@ def test_draws_count_a_worker_as_often_as_it_was_drawn():
     drawn = np.repeat(np.arange(6), times[0])
     expected = np.corrcoef(a[0][drawn], truth[0][drawn])[0, 1]
     everybody = np.ones_like(a, dtype=bool)
-    assert _mean_correlation(a, truth, everybody, times) == pytest.approx(expected)
+    assert _compute_mean_correlations(a, truth, everybody, times) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("noise", [(0.6, 0.8), (0.8, 0.6), (0.5, 0.6), (0.7, 0.7)])
@@ -49,13 +49,13 @@ def test_scipys_bca_interval_at_the_level_of_p_ends_at_zero(noise):
         return np.corrcoef(x, t)[0, 1] - np.corrcoef(y, t)[0, 1]
 
     rows = np.arange(30)
-    times = _draws(30, 4_999, seed=1)
+    times = _draw_workers(30, 4_999, seed=1)
     everybody = np.ones_like(a, dtype=bool)
-    draws = _mean_correlation(a, truth, everybody, times) - _mean_correlation(
+    draws = _compute_mean_correlations(a, truth, everybody, times) - _compute_mean_correlations(
         b, truth, everybody, times
     )
     left_out = np.array([statistic(np.delete(rows, row)) for row in rows])
-    p = bca_p_value(statistic(rows), draws, left_out)
+    p = compute_bca_p_value(statistic(rows), draws, left_out)
     interval = stats.bootstrap(
         (rows,),
         statistic,
@@ -143,7 +143,9 @@ def test_p_is_below_5_percent_just_where_the_interval_leaves_0_out():
 def test_draws_that_lie_evenly_about_the_statistic_give_their_percentiles():
     draws = np.linspace(-1, 1, 2001)
     # No bias and no acceleration: the 2.5th and the 97.5th of the draws.
-    assert bca_interval(0.0, draws, np.array([-1.0, 0.0, 1.0])) == pytest.approx((-0.95, 0.95))
+    assert compute_bca_interval(0.0, draws, np.array([-1.0, 0.0, 1.0])) == pytest.approx(
+        (-0.95, 0.95)
+    )
 
 
 def test_a_worker_whom_nobody_knows_changes_no_correlation():

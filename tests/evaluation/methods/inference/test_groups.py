@@ -8,8 +8,8 @@ from evaluation.methods.inference.corrections import benjamini_hochberg, holm
 from evaluation.methods.inference.groups import group_differences, group_means
 from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
+    compute_smallest_detectable_difference,
     permutation_p_value,
-    smallest_detectable_difference,
 )
 
 NAN = float("nan")
@@ -55,7 +55,7 @@ def test_a_difference_in_a_group_is_that_of_its_questions_alone():
             alone.difference, alone.low, alone.high,
         )  # fmt: skip
         assert group.p_value == permutation_p_value(one, other, seed=4).p_value
-        detectable = smallest_detectable_difference(one, other).difference
+        detectable = compute_smallest_detectable_difference(one, other).difference
         assert group.smallest_detectable == detectable
     assert found[3].reason == "fewer_than_2_clusters"
 

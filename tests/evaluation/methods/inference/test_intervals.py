@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.methods.inference.intervals import (
-    bootstrap_t_interval,
+    compute_bootstrap_t_interval,
     t_interval,
     widened_percentile_interval,
 )
@@ -47,13 +47,13 @@ def test_rows_with_an_undefined_interval_are_null_with_their_reason():
 
 def test_bootstrap_error_carries_the_factor_for_few_questions():
     # Draws 1, 2, 3 (NaN ignored): sd 1; n = 4: 1 x sqrt(4/3) = 1.154701 x t(.975, 3) 3.182446
-    interval = bootstrap_t_interval(2.0, [1, 2, NAN, 3], 4)[0]
+    interval = compute_bootstrap_t_interval(2.0, [1, 2, NAN, 3], 4)[0]
     assert (interval.low, interval.high) == pytest.approx((2 - 3.674774, 2 + 3.674774), abs=1e-5)
 
 
 def test_cosine_draws_are_transformed_before_their_sd_is_taken():
     draws = np.tanh([0.9, 1.0, 1.1])  # sd .1 on the arctanh scale; x sqrt(4/3) x 3.182446 = .367477
-    interval = bootstrap_t_interval(np.tanh(1.0), draws, 4, scale="arctanh")[0]
+    interval = compute_bootstrap_t_interval(np.tanh(1.0), draws, 4, scale="arctanh")[0]
     expected = np.tanh([1 - 0.367477, 1 + 0.367477])
     assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=1e-6)
 
@@ -61,20 +61,20 @@ def test_cosine_draws_are_transformed_before_their_sd_is_taken():
 def test_a_perfect_score_without_spread_is_certain():
     # 1 + 2e-16 is a cosine of 1 after rounding.
     for one in (1.0, 1 + 2e-16, 1 - 1e-15):
-        interval = bootstrap_t_interval(one, [1.0, one, 1.0], 10, scale="arctanh")[0]
+        interval = compute_bootstrap_t_interval(one, [1.0, one, 1.0], 10, scale="arctanh")[0]
         assert (interval.low, interval.high) == pytest.approx((1, 1), abs=1e-14)
 
 
 def test_a_draw_of_one_takes_the_first_order_error_instead_of_an_infinite_one():
     # sd of .8, .9, 1 is .1; / (1 - .81) = .526316; n = 10: x sqrt(10/9) = .554784
     # arctanh(.9) = 1.472219 -+ 2.262157 x .554784 = 1.255008: tanh(.217211), tanh(2.727227)
-    interval = bootstrap_t_interval(0.9, [0.8, 0.9, 1.0], 10, scale="arctanh")[0]
+    interval = compute_bootstrap_t_interval(0.9, [0.8, 0.9, 1.0], 10, scale="arctanh")[0]
     assert (interval.low, interval.high) == pytest.approx((0.213859, 0.991481), abs=1e-5)
 
 
 def test_a_perfect_score_with_spread_gets_an_interval_that_ends_at_one():
     # sd of .9, 1, 1 is .057735; x sqrt(10/9) x 2.262157 = .137669
-    interval = bootstrap_t_interval(1.0, [0.9, 1.0, 1.0], 10, scale="arctanh")[0]
+    interval = compute_bootstrap_t_interval(1.0, [0.9, 1.0, 1.0], 10, scale="arctanh")[0]
     assert (interval.low, interval.high) == pytest.approx((1 - 0.137669, 1), abs=1e-5)
 
 
@@ -86,10 +86,10 @@ def test_rows_are_independent_of_each_other():
     draws[3, 5:] = NAN
     draws[4] = NAN
     estimates, n = np.array([0.7, 0.8, 1.0, 0.6, 0.5, 0.5]), np.array([10, 5, 7, 3, 9, 1])
-    together = bootstrap_t_interval(estimates, draws, n, scale="arctanh")
+    together = compute_bootstrap_t_interval(estimates, draws, n, scale="arctanh")
     percentiles = widened_percentile_interval(draws, n)
     for row in range(6):
-        alone = bootstrap_t_interval(estimates[row], draws[row], n[row], scale="arctanh")
+        alone = compute_bootstrap_t_interval(estimates[row], draws[row], n[row], scale="arctanh")
         assert together[row] == alone[0]
         assert percentiles[row] == widened_percentile_interval(draws[row], n[row])[0]
     assert together.reasons[4:] == ("fewer_than_2_draws", "fewer_than_2_questions")
@@ -107,12 +107,12 @@ def test_widened_percentiles_agree_with_numpys_quantile():
 
 def test_no_draws_leave_the_cells_empty():
     for result in (
-        bootstrap_t_interval([0.5, 0.6], np.empty((2, 0)), 10),
-        bootstrap_t_interval([0.5, 0.6], np.empty((2, 0)), 10, scale="arctanh"),
+        compute_bootstrap_t_interval([0.5, 0.6], np.empty((2, 0)), 10),
+        compute_bootstrap_t_interval([0.5, 0.6], np.empty((2, 0)), 10, scale="arctanh"),
         widened_percentile_interval(np.empty((2, 0)), 10),
     ):
         assert result.reasons == ("fewer_than_2_draws",) * 2
-    assert len(bootstrap_t_interval([], np.empty((0, 400)), [], scale="arctanh")) == 0
+    assert len(compute_bootstrap_t_interval([], np.empty((0, 400)), [], scale="arctanh")) == 0
 
 
 @given(st.floats(-0.99, 0.99), st.floats(0.001, 3), st.integers(2, 200))
@@ -133,8 +133,8 @@ def test_intervals_of_a_mean_cover_it_about_as_often_as_they_say(n):
     closed = t_interval(means, samples.std(axis=1, ddof=1) / np.sqrt(n), n)
     for intervals in (
         closed,
-        bootstrap_t_interval(means, draws, n),
-        bootstrap_t_interval(means, draws, n, scale="arctanh"),
+        compute_bootstrap_t_interval(means, draws, n),
+        compute_bootstrap_t_interval(means, draws, n, scale="arctanh"),
         widened_percentile_interval(draws, n),
     ):
         covered = (intervals.low <= 5 / 7) & (intervals.high >= 5 / 7)
@@ -145,7 +145,7 @@ def test_intervals_cover_where_many_scores_are_exactly_one():
     rng = np.random.default_rng(2)
     samples = np.where(rng.random((400, 10)) < 0.5, 1.0, rng.beta(5, 2, size=(400, 10)))
     draws = np.stack([s[rng.integers(0, 10, size=(400, 10))].mean(axis=1) for s in samples])
-    intervals = bootstrap_t_interval(samples.mean(axis=1), draws, 10, scale="arctanh")
+    intervals = compute_bootstrap_t_interval(samples.mean(axis=1), draws, 10, scale="arctanh")
     truth = 0.5 + 0.5 * 5 / 7
     covered = (intervals.low <= truth) & (truth <= intervals.high)
     assert 0.90 <= covered.mean() <= 0.98
@@ -164,9 +164,9 @@ def test_intervals_cover_where_many_scores_are_exactly_one():
         lambda: t_interval(0.5, 0.1, 5, level=0),
         lambda: t_interval(0.5, 0.1, 5, scale="log"),
         lambda: t_interval([[0.5]], 0.1, 5),
-        lambda: bootstrap_t_interval([0.5], [[0.1, 0.2], [0.3, 0.4]], 5),
-        lambda: bootstrap_t_interval(0.5, [0.5, np.inf], 5),
-        lambda: bootstrap_t_interval(0.5, [0.5, 1.5], 5, scale="arctanh"),
+        lambda: compute_bootstrap_t_interval([0.5], [[0.1, 0.2], [0.3, 0.4]], 5),
+        lambda: compute_bootstrap_t_interval(0.5, [0.5, np.inf], 5),
+        lambda: compute_bootstrap_t_interval(0.5, [0.5, 1.5], 5, scale="arctanh"),
         lambda: widened_percentile_interval([0.5, 0.6], 5, level=1.5),
     ],
 )

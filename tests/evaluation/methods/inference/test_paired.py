@@ -9,9 +9,9 @@ from scipy import stats
 from evaluation.methods.inference.corrections import benjamini_hochberg, holm
 from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
+    compute_smallest_detectable_difference,
     mcnemar_exact,
     permutation_p_value,
-    smallest_detectable_difference,
 )
 
 NAN = float("nan")
@@ -116,7 +116,7 @@ def test_what_is_undefined_is_none_with_its_reason(a, b, clusters, difference, r
         assert result.reason == reason
     permutation = permutation_p_value(a, b, clusters)
     assert (permutation.p_value, permutation.reason) == (None, reason)
-    detectable = smallest_detectable_difference(a, b, clusters)
+    detectable = compute_smallest_detectable_difference(a, b, clusters)
     assert (detectable.difference, detectable.reason) == (None, reason)
 
 
@@ -245,11 +245,13 @@ def test_mcnemar_is_the_binomial_test_and_the_sign_flip_test(only_a, only_b, bot
 
 def test_smallest_detectable_difference_by_hand():
     # d = 1, 2, 3, 6: standard error 1.080123 (above), times 2.8 = 3.024346
-    result = smallest_detectable_difference([1, 2, 3, 6], [0, 0, 0, 0])
+    result = compute_smallest_detectable_difference([1, 2, 3, 6], [0, 0, 0, 0])
     assert result.difference == pytest.approx(3.024346, abs=1e-6)
     # Clusters {1, 2}, {3}, {6}, N = 4, mean 3: residuals 3 - 6 = -3, 0, 3;
     # sqrt(3/2 x 18) / 4 = 1.299038; x 2.8 = 3.637307
-    result = smallest_detectable_difference([1, 2, 3, 6], [0, 0, 0, 0], ["p", "p", "q", "r"])
+    result = compute_smallest_detectable_difference(
+        [1, 2, 3, 6], [0, 0, 0, 0], ["p", "p", "q", "r"]
+    )
     assert result.difference == pytest.approx(3.637307, abs=1e-6)
     assert (result.n, result.n_clusters) == (4, 3)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.methods.inference.differences import clustered_standard_error
-from evaluation.methods.inference.prediction_powered import power_tuned, powered_mean
+from evaluation.methods.inference.differences import compute_clustered_standard_errors
+from evaluation.methods.inference.prediction_powered import compute_power_tuned_weight, powered_mean
 
 NAN = float("nan")
 # Graded: Y = 4, 2, 3, 1 with f = 5, 3, 3, 1. Predicted only: f = 4, 2.
@@ -37,7 +37,9 @@ def test_the_tuned_weight_by_hand():
     # cov(Y, f) over the graded: means 2.5 and 3, products 1.5 x 2 + -.5 x 0 + .5 x 0 + -1.5 x -2
     # = 6, / 3 = 2. var(f) over all six: mean 3, squares 4 + 0 + 0 + 4 + 1 + 1 = 10, / 5 = 2.
     # lambda = 2 / ((1 + 4/2) 2) = 1/3.
-    assert power_tuned(np.array(GRADES), np.array(PREDICTED, dtype=float)) == pytest.approx(1 / 3)
+    assert compute_power_tuned_weight(
+        np.array(GRADES), np.array(PREDICTED, dtype=float)
+    ) == pytest.approx(1 / 3)
     # mean(Y - f/3) + mean(f)/3 = (2.5 - 1) + 1 = 2.5.
     found = powered_mean(GRADES, PREDICTED)
     assert (found.weight, found.mean) == (pytest.approx(1 / 3), pytest.approx(2.5))
@@ -67,7 +69,7 @@ def test_a_judge_of_pure_noise_is_not_relied_on():
     assert tuned.weight < 0.3
     assert tuned.high - tuned.low < 1.05 * (people.high - people.low)
     assert blind.high - blind.low > 1.3 * (people.high - people.low)
-    assert power_tuned(grades, -np.nan_to_num(grades) - 5) == 0.0
+    assert compute_power_tuned_weight(grades, -np.nan_to_num(grades) - 5) == 0.0
 
 
 def test_clusters_of_one_change_nothing_and_with_weight_0_they_are_the_clustered_error():
@@ -83,7 +85,7 @@ def test_clusters_of_one_change_nothing_and_with_weight_0_they_are_the_clustered
     groups = np.unique(clusters[graded])
     totals = np.array([[grades[graded & (clusters == one)].sum() for one in groups]])
     sizes = np.array([float((graded & (clusters == one)).sum()) for one in groups])
-    error = clustered_standard_error(totals, sizes)[0]
+    error = compute_clustered_standard_errors(totals, sizes)[0]
     quantile = stats.t.ppf(0.975, len(groups) - 1)
     assert found.high - found.mean == pytest.approx(quantile * error)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.methods.inference.rater_panel import mean_kappa, panel_agreement
+from evaluation.methods.inference.rater_panel import compute_mean_kappa, panel_agreement
 from evaluation.methods.statistics.icc import intraclass_correlation
-from evaluation.methods.statistics.krippendorff import krippendorff_alpha, rating_counts
+from evaluation.methods.statistics.krippendorff import count_ratings, krippendorff_alpha
 
 
 def three(n=60, seed=0):
@@ -36,7 +36,7 @@ def test_of_three_raters_kappa_is_the_mean_of_the_three_pairs():
     )
     # Scikit-learn weighs by the places of the labels: all eleven come up here.
     assert len(np.unique(halves)) == 11
-    assert mean_kappa(halves.astype(float), "linear") == pytest.approx(expected)
+    assert compute_mean_kappa(halves.astype(float), "linear") == pytest.approx(expected)
 
 
 def test_each_coefficient_is_of_the_ratings_that_it_can_use():
@@ -51,7 +51,7 @@ def test_each_coefficient_is_of_the_ratings_that_it_can_use():
     assert (found.icc_single.value, found.icc_mean.value) == (whole.single, whole.mean)
     assert (found.icc_single.n, found.alpha_interval.n) == (44, 54)
     for level in ("nominal", "ordinal", "interval"):
-        expected = krippendorff_alpha(*rating_counts(ratings), level)
+        expected = krippendorff_alpha(*count_ratings(ratings), level)
         assert getattr(found, f"alpha_{level}").value == pytest.approx(expected)
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from evaluation.methods.inference.intervals import widened_percentile_interval
-from evaluation.methods.inference.resampled import clustered_draws, clustered_interval
+from evaluation.methods.inference.resampled import clustered_interval, compute_clustered_draws
 from evaluation.methods.statistics.correlation import pearson
 
 
@@ -20,10 +20,10 @@ def test_a_draw_holds_whole_clusters():
     # Cluster 0 has rows 0 and 3 (sum 3), cluster 1 row 1, cluster 2 row 2: a draw of three
     # clusters sums to 3a + b + 2c with a + b + c = 3.
     clusters = np.array([0, 1, 2, 0])
-    sums = clustered_draws(lambda rows: float(rows.sum()), clusters, 200, seed=1)
+    sums = compute_clustered_draws(lambda rows: float(rows.sum()), clusters, 200, seed=1)
     possible = {3 * a + b + 2 * (3 - a - b) for a in range(4) for b in range(4 - a)}
     assert set(sums.tolist()) <= possible
-    sizes = clustered_draws(lambda rows: float(len(rows)), clusters, 200, seed=1)
+    sizes = compute_clustered_draws(lambda rows: float(len(rows)), clusters, 200, seed=1)
     assert set(sizes.tolist()) == {3.0, 4.0, 5.0, 6.0}
 
 
@@ -32,7 +32,7 @@ def test_the_interval_is_the_widened_percentile_one_of_these_draws(pairs):
     found = clustered_interval(lambda rows: pearson(a[rows], b[rows]), clusters, 300, seed=3)
     assert found.value == pytest.approx(stats.pearsonr(a, b).statistic)
     assert (found.n, found.n_clusters, found.reason) == (60, 15, None)
-    draws = clustered_draws(lambda rows: pearson(a[rows], b[rows]), clusters, 300, seed=3)
+    draws = compute_clustered_draws(lambda rows: pearson(a[rows], b[rows]), clusters, 300, seed=3)
     interval = widened_percentile_interval(draws, 15)[0]
     assert (found.low, found.high) == (interval.low, interval.high)
     assert found.low < found.value < found.high

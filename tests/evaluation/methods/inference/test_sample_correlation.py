@@ -8,9 +8,9 @@ from scipy import stats
 
 from evaluation.methods.inference.draws import multiplicities
 from evaluation.methods.inference.sample_correlation import (
+    compute_weighted_pearson,
     foreseen_interval,
     sample_correlation,
-    weighted_pearson,
 )
 
 
@@ -23,7 +23,7 @@ def sample(n, seed=0, rho=0.7):
 def test_weights_count_by_hand():
     # Means 9/4 and 5/4. Products: 1.25 x .25 - .25 x .75 - 2 x .75 x .25 = -.25; squares:
     # 1.5625 + .0625 + 2 x .5625 = 2.75 and .0625 + .5625 + 2 x .0625 = .75.
-    found = weighted_pearson([1, 2, 3], [1, 2, 1], [1, 1, 2])
+    found = compute_weighted_pearson([1, 2, 3], [1, 2, 1], [1, 1, 2])
     assert found == pytest.approx(-0.25 / math.sqrt(2.75 * 0.75))
 
 
@@ -31,16 +31,16 @@ def test_a_weight_of_three_is_three_rows_and_one_scale_of_weights_is_as_good_as_
     scores, grades = sample(40)
     weights = np.random.default_rng(1).integers(1, 5, 40)
     expected = stats.pearsonr(np.repeat(scores, weights), np.repeat(grades, weights))[0]
-    assert weighted_pearson(scores, grades, weights) == pytest.approx(expected)
-    assert weighted_pearson(scores, grades, weights / 7) == pytest.approx(expected)
-    equal = weighted_pearson(scores, grades, np.full(40, 2.5))
+    assert compute_weighted_pearson(scores, grades, weights) == pytest.approx(expected)
+    assert compute_weighted_pearson(scores, grades, weights / 7) == pytest.approx(expected)
+    equal = compute_weighted_pearson(scores, grades, np.full(40, 2.5))
     assert equal == pytest.approx(stats.pearsonr(scores, grades)[0])
 
 
 def test_nearly_equal_scores_lose_no_digits():
     scores, grades = sample(40)
     near = 1e6 + 1e-3 * scores
-    assert weighted_pearson(near, grades, np.ones(40)) == pytest.approx(
+    assert compute_weighted_pearson(near, grades, np.ones(40)) == pytest.approx(
         stats.pearsonr(scores, grades)[0], abs=1e-6
     )
 
@@ -54,10 +54,12 @@ def test_the_interval_is_that_of_whole_questions_drawn_with_replacement():
     drawn = []
     for times in blocks.astype(int):
         rows = np.concatenate([np.flatnonzero(questions == q) for q in np.repeat(range(12), times)])
-        drawn.append(np.arctanh(weighted_pearson(scores[rows], grades[rows], weights[rows])))
+        drawn.append(
+            np.arctanh(compute_weighted_pearson(scores[rows], grades[rows], weights[rows]))
+        )
     error = np.std(drawn, ddof=1) * math.sqrt(12 / 11)
     half = stats.t.ppf(0.975, 11) * error
-    value = weighted_pearson(scores, grades, weights)
+    value = compute_weighted_pearson(scores, grades, weights)
     assert found.value == pytest.approx(value)
     assert found.low == pytest.approx(math.tanh(math.atanh(value) - half))
     assert found.high == pytest.approx(math.tanh(math.atanh(value) + half))
@@ -79,9 +81,9 @@ def test_what_is_undefined_is_none_and_says_why():
     one = sample_correlation([1, 2, 3], [1, 3, 2], ["a", "a", "a"])
     assert one.value == pytest.approx(0.5)
     assert (one.low, one.high, one.reason) == (None, None, "fewer_than_2_questions")
-    assert weighted_pearson([], [], []) is None
-    assert weighted_pearson([1, 2], [1, 2], [0, 1]) is None
-    assert weighted_pearson([1, 2, 3], [3, 2, 1], [1, 1, 1]) == -1
+    assert compute_weighted_pearson([], [], []) is None
+    assert compute_weighted_pearson([1, 2], [1, 2], [0, 1]) is None
+    assert compute_weighted_pearson([1, 2, 3], [3, 2, 1], [1, 1, 1]) == -1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_what_is_undefined_is_none_and_says_why():
 )
 def test_columns_that_do_not_fit_are_refused(columns, said):
     with pytest.raises(ValueError, match=said):
-        weighted_pearson(*columns)
+        compute_weighted_pearson(*columns)
     with pytest.raises(ValueError, match="n_draws"):
         sample_correlation([1, 2], [1, 2], [1, 2], n_draws=1)
     with pytest.raises(ValueError, match="clusters"):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from evaluation.methods.inference.strata import strata_mean
-from evaluation.methods.inference.trend import FEWEST, least_p_value, trend
+from evaluation.methods.inference.trend import FEWEST, compute_least_p_value, trend
 
 
 def test_five_numbers_in_rising_order_rise_because_only_two_of_120_orders_are_as_clear():
@@ -27,8 +27,8 @@ def test_the_same_numbers_backwards_fall():
 
 
 def test_four_numbers_cannot_tell_whatever_their_order():
-    assert least_p_value(4) == pytest.approx(1 / 12)
-    assert least_p_value(FEWEST) < 0.05
+    assert compute_least_p_value(4) == pytest.approx(1 / 12)
+    assert compute_least_p_value(FEWEST) < 0.05
     found = trend([0.1, 0.2, 0.3, 0.4])
     assert (found.direction, found.p_value, found.slope) == ("too_few", None, None)
 

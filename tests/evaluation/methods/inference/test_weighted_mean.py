@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.methods.inference.weighted_mean import weigh_alike, weighted_mean
+from evaluation.methods.inference.weighted_mean import has_equal_weights, weighted_mean
 
 
 def test_a_grade_counts_as_often_as_it_stands_for_things():
@@ -58,9 +58,9 @@ def test_what_will_not_do_is_refused():
 
 
 def test_weights_that_differ_by_rounding_are_alike():
-    assert weigh_alike([0.1 + 0.2, 0.3])
-    assert weigh_alike([])
-    assert not weigh_alike([1, 1.001])
+    assert has_equal_weights([0.1 + 0.2, 0.3])
+    assert has_equal_weights([])
+    assert not has_equal_weights([1, 1.001])
 
 
 @pytest.mark.parametrize(("n", "ratio", "apart"), [(5, 4, 0), (8, 4, 1), (15, 10, 1), (30, 2, 0)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from evaluation.methods.statistics.krippendorff import krippendorff_alpha, rating_counts
+from evaluation.methods.statistics.krippendorff import count_ratings, krippendorff_alpha
 
 NAN = np.nan
 # Four observers, twelve units (Krippendorff 2011, "Computing Krippendorff's alpha-reliability",
@@ -18,7 +18,7 @@ OBSERVERS = [
 
 
 def alpha(ratings, level):
-    return krippendorff_alpha(*rating_counts(ratings), level)
+    return krippendorff_alpha(*count_ratings(ratings), level)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_an_unknown_level_or_a_row_of_ratings_is_refused():
     with pytest.raises(ValueError, match="ratio"):
         alpha([[1, 2], [2, 2]], "ratio")
     with pytest.raises(ValueError, match="raters in columns"):
-        rating_counts([1, 2])
+        count_ratings([1, 2])
     with pytest.raises(ValueError, match="shape"):
         krippendorff_alpha([[1, 1]], [1, 2, 3], "nominal")

@@ -9,7 +9,7 @@ from evaluation.flow.asking.plan import Item
 from evaluation.models import LanguageModel, RunData
 from evaluation.steps.asking import in_turns
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import StoredReply, replies_of
+from evaluation.steps.asking.kept import StoredReply, read_replies
 from evaluation.steps.asking.progress import progress_by_model
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
@@ -143,7 +143,7 @@ def test_a_reply_that_was_stored_with_its_thinking_is_read_without():
 def test_replies_that_older_runs_of_judges_kept_are_found(run, chat):
     small = model_of(run, chat)
     room = asked(run, [small])
-    planned = room._work("scoring", Round(small, items("a"))).planned[0]
+    planned = room._prepare_work("scoring", Round(small, items("a"))).planned[0]
     before = running(world.version(run.owner, "lakes"))
     old = {"key": planned.key, "answer": "4", "status": "text", "prompt_tokens": 3, "cost": 0.5}
     RunData.objects.create(run=before, name=f"judge-{planned.key[:44]}", data=old)
@@ -158,14 +158,14 @@ def test_all_models_share_the_budget_and_earlier_turns_count(run, chat):
     rounds = [Round(one, items(*"abcd")) for one in (small, large)]
     with pytest.raises(RunInputError) as refused:
         asked(run, [small, large], budget=22.0).ask("asking", rounds)
-    kept = list(replies_of(run.pk))
+    kept = list(read_replies(run.pk))
     assert refused.value.message == Message("run.budget_used_up", {"left": 8 - len(kept)})
     assert sum(one.cost for one in kept) <= 22.0
     assert len(chat.bodies) == len(kept) < 8
     with pytest.raises(RunInputError) as again:
         asked(run, [small, large], budget=22.0).ask("asking", rounds)
     assert again.value.message.code == "run.budget_used_up"
-    assert sum(one.cost for one in replies_of(run.pk)) <= 22.0
+    assert sum(one.cost for one in read_replies(run.pk)) <= 22.0
     asked(run, [small, large], budget=45.0).ask("asking", rounds)
     assert len(chat.bodies) == 8
 
@@ -211,7 +211,7 @@ def test_a_turn_that_is_over_keeps_what_came_and_the_next_asks_the_rest(run, cha
     turn = turn_of(run, time.monotonic() + in_turns.SECONDS_LEFT + 0.5)
     with pytest.raises(OutOfTimeError):
         AskedInTurns(turn, run, [small]).ask("asking", [Round(small, items(*words))])
-    assert 0 < len(list(replies_of(run.pk))) == len(chat.bodies) < 40
+    assert 0 < len(list(read_replies(run.pk))) == len(chat.bodies) < 40
     (found,) = asked(run, [small]).ask("asking", [Round(small, items(*words))])
     assert (len(found), len(chat.bodies)) == (40, 40)
 
@@ -231,7 +231,7 @@ def test_what_was_under_way_when_the_claim_was_lost_is_kept_all_the_same(run, ch
     turn = turn_of(run, fenced=lost)
     with pytest.raises(GoneError):
         AskedInTurns(turn, run, [small]).ask("asking", [Round(small, items("a", "b"))])
-    assert len(list(replies_of(run.pk))) == len(chat.bodies) == 2
+    assert len(list(read_replies(run.pk))) == len(chat.bodies) == 2
 
 
 def test_only_models_of_ones_own_with_an_address_are_asked(run, chat):

@@ -7,8 +7,8 @@ from evaluation.backends.chat.contract import Reply
 from evaluation.flow.asking.options import AskOptions
 from evaluation.flow.asking.store import Kept
 from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
-from evaluation.steps.asking.askings import askings_of
-from evaluation.steps.asking.replies import Post, storable, write
+from evaluation.steps.asking.askings import build_askings
+from evaluation.steps.asking.replies import Post, convert_to_storable, write_posts
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def asking():
         owner=rana, name="small", spec="openai:small@https://api.example.org/v1"
     )
     options = AskOptions(models=(str(model.public_id),))
-    return askings_of(crowd.version(rana), rana, options)[0]
+    return build_askings(crowd.version(rana), rana, options)[0]
 
 
 def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monkeypatch):
@@ -36,12 +36,12 @@ def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monke
 
     def after_another(rows, fields):
         monkeypatch.undo()
-        write([post("first")], first.pk)
+        write_posts([post("first")], first.pk)
         return update(rows, fields)
 
     # Between looking what is there and inserting.
     monkeypatch.setattr(LLMResponse.objects, "bulk_update", after_another)
-    write([post("second")], second.pk)
+    write_posts([post("second")], second.pk)
     row = LLMResponse.objects.get()
     assert (row.text, row.run, RawReply.objects.get().reply) == ("first", first, {"text": "first"})
 
@@ -57,9 +57,9 @@ def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monke
     ],
 )
 def test_a_raw_answer_is_kept_as_every_database_takes_it(raw, kept):
-    assert storable(raw) == kept
+    assert convert_to_storable(raw) == kept
 
 
 def test_a_raw_answer_beyond_a_million_characters_is_cut():
-    cut = storable({"text": "x" * 1_000_000})
+    cut = convert_to_storable({"text": "x" * 1_000_000})
     assert (len(cut), cut[-5:]) == (100_000 + len(" ... (cut)"), "(cut)")
