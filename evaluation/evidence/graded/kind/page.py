@@ -1,4 +1,4 @@
-"""The page of a run, and what a terminal shows of it."""
+"""Build the page of a run on graded answers, and its text for the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGES = (
 )
 
 
-def text_of_run(run: Run) -> str:
-    """Return what a terminal shows."""
-    found = graded_report(run)
-    return "\n".join([found.said, *found.more])
+def format_run(run: Run) -> str:
+    """Return the verdict of a finished run as lines for the terminal."""
+    report = graded_report(run)
+    return "\n".join([report.said, *report.more])
