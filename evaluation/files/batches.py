@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 
 from annotations.exchange import AnswerStatus, InputError
-from evaluation.backends.chat.completion import reply_of, reply_without
+from evaluation.backends.chat.completion import build_failed_reply, parse_reply
 from evaluation.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.backends.chat.openai import PATH
-from evaluation.backends.server import FaultError, fault_of
+from evaluation.backends.server import FaultError, classify_failure
 from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.asker import End, Outcome
 from evaluation.flow.asking.budget import Budget
@@ -127,6 +127,6 @@ def _response(path: Path, number: int, line: str) -> tuple[str, Reply]:
             line=number,
         ) from error
     if status == httpx.codes.OK:
-        return key, reply_of(body)
-    fault: FaultError = fault_of(status, json.dumps(body).encode())
-    return key, reply_without(fault)
+        return key, parse_reply(body)
+    fault: FaultError = classify_failure(status, json.dumps(body).encode())
+    return key, build_failed_reply(fault)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evaluation.backends.embedding.contract import EmbedderInfo, require
+from evaluation.backends.embedding.contract import EmbedderInfo, import_library
 from evaluation.backends.errors import BackendError
 from evaluation.words.message import Message
 
@@ -111,5 +111,5 @@ def _is_sentence(text: str) -> bool:
 
 @functools.cache
 def _identifier() -> Any:
-    langid = require("py3langid.langid", "the check of the answers' language")
+    langid = import_library("py3langid.langid", "the check of the answers' language")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

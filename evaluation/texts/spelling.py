@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from evaluation.backends.embedding.contract import require
+from evaluation.backends.embedding.contract import import_library
 from evaluation.backends.errors import SpellingError
 
 WHAT = "correcting the spelling"
@@ -46,7 +46,7 @@ def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str,
             f"{WHAT}: there is no dictionary of the language {language}; there are "
             f"{', '.join(LANGUAGES)}"
         )
-    library = require("spellchecker", WHAT, PACKAGE)
+    library = import_library("spellchecker", WHAT, PACKAGE)
     spelling = library.SpellChecker(language=language, distance=1)
     terms = _terms(texts)
     known: dict[str, str] = {}

@@ -61,7 +61,9 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     rows: list[tuple[object, ...]] = []
     with OutputFolder(request.output) as folder:
         for at, (name, texts, questions, workers) in enumerate(data):
-            vectors = np.asarray(CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float)
+            vectors = np.asarray(
+                CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float
+            )
             rows.append((name, "consensus", *_forecast_consensus(vectors, questions, request)))
             if workers is not None:
                 rows.append(

@@ -90,7 +90,9 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
     with OutputFolder(request.output) as folder:
         vectors = CorpusVectors(list_texts(pairs), progress)
         specs = dict.fromkeys([*EMBEDDERS, request.embedder])
-        cosines_by_spec = {spec: compute_cosines(pairs, vectors.embed_texts(spec)) for spec in specs}
+        cosines_by_spec = {
+            spec: compute_cosines(pairs, vectors.embed_texts(spec)) for spec in specs
+        }
         rows = [row for spec in specs for row in _build_rows(spec, pairs, cosines_by_spec[spec])]
         rows += _build_rows(FACTS, pairs, facts)
         write_table(folder, "auc", HEADER, rows)
