@@ -205,7 +205,7 @@ class JudgingViewSet(ApiViewSet):
         """Return what you are asked to judge, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         found = []
-        for queue in door.queues(question_set, get_user_id(request)):
+        for queue in door.load_queues(question_set, get_user_id(request)):
             try:
                 found.append({"judging": judging_of(queue.declared), "progress": queue.progress})
             except UnknownKindError:

@@ -19,7 +19,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from evaluation.kinds import asking_kinds
+from evaluation.kinds import list_asking_kinds
 from evaluation.models import Run, RunData
 from evaluation.steps.checkpoints import LANE, Lane
 
@@ -104,7 +104,7 @@ def filter_claimable(lane: Lane | None = None) -> Q:
 def filter_lane(lane: Lane) -> Q:
     """Return the filter for runs whose next step belongs to a lane."""
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
-    asks = Q(kind__in=asking_kinds())
+    asks = Q(kind__in=list_asking_kinds())
     begins_here = asks if lane is Lane.ASKING else ~asks
     return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.reports.graded import graded_report
+from evaluation.reports.graded import build_report
 
 PAGES = (
     Page(
         "",
         "Which method to trust",
         "evaluation/graded.html",
-        lambda run: {"report": graded_report(run)},
+        lambda run: {"report": build_report(run)},
     ),
 )
 
 
 def format_run(run: Run) -> str:
     """Return the verdict of a finished run as lines for the terminal."""
-    report = graded_report(run)
+    report = build_report(run)
     return "\n".join([report.said, *report.more])
