@@ -17,7 +17,7 @@ ROUNDING = 1e-9
 
 
 class CannotSettleError(ValueError):
-    """This expert cannot settle the disagreement; the message is for people."""
+    """An expert cannot settle the disagreement; the message is for people."""
 
 
 @dataclass(frozen=True)

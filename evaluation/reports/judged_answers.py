@@ -63,7 +63,7 @@ class JudgedAnswer:
 
     @property
     def grade(self) -> float:
-        """The effective grade: of the expert who settled it, else the mean of the experts' grades."""
+        """The grade in force: of the expert who settled it, else the mean of all experts."""
         if self.settled is not None:
             return self.settled
         return sum(self.grades.values()) / len(self.grades)
@@ -143,7 +143,7 @@ def experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) ->
 
 
 def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
-    """Return the graded answers with a score in the run: those of the sample, else workers' answers.
+    """Return the graded answers with a score in the run: of the sample, else of all workers.
 
     Without those of workers whom the run left out.
     """

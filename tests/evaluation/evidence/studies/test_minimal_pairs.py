@@ -11,7 +11,12 @@ from evaluation.evidence.studies.minimal_pairs import Cosines, compute_cosines
 from evaluation.evidence.studies.pair_facts import count_contradictions
 from evaluation.evidence.studies.pairs import KINDS, build_harder_pairs, list_texts, load_pairs
 from evaluation.options import TERMINAL
-from evaluation.texts.short import MINIMAL_PAIRS_AUC, is_short, short_answers_warning, short_share
+from evaluation.texts.short import (
+    MINIMAL_PAIRS_AUC,
+    compute_short_share,
+    is_short,
+    short_answers_warning,
+)
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
 
@@ -195,7 +200,7 @@ class TestWarning:
 
     def test_it_comes_when_more_than_half_are_short(self):
         short, long = "in 1969", "the moon pulls at the water of the sea"
-        assert short_share([short, short, long, long]) == 0.5
+        assert compute_short_share([short, short, long, long]) == 0.5
         assert short_answers_warning([short, short, long, long], "minilm") is None
         found = short_answers_warning([short, short, short, long], "minilm")
         auc = MINIMAL_PAIRS_AUC["minilm"]
