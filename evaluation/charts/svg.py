@@ -189,9 +189,8 @@ class Drawing:
         for corner in range(10):
             far = radius if corner % 2 == 0 else radius * 0.45
             angle = math.pi * (corner / 5 - 0.5)
-            points.append(
-                f"{format_coordinate(x + far * math.cos(angle))},{format_coordinate(y + far * math.sin(angle))}"
-            )
+            corner_x, corner_y = x + far * math.cos(angle), y + far * math.sin(angle)
+            points.append(f"{format_coordinate(corner_x)},{format_coordinate(corner_y)}")
         self._add("polygon", {"points": " ".join(points)}, look)
 
     def text(

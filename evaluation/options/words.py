@@ -15,7 +15,7 @@ from evaluation.options.declaration import Option, RegisteredModel, RegisteredMo
 from evaluation.options.parameters import Parameters
 from evaluation.options.problems import Problem
 from evaluation.words.catalogue import Catalogue
-from evaluation.words.warnings import english_only
+from evaluation.words.warnings import build_english_warning
 
 # What is wrong with a value by itself; it stands beside the option it is about.
 INVALID = {
@@ -193,7 +193,7 @@ TERMINAL = Words(
 SITE = Words(
     option=_quote_label,
     own={
-        "english_only": english_only(
+        "english_only": build_english_warning(
             "a multilingual model (“Another embedder”, such as sentence-transformers:NAME) or "
             "groups of letters (TF-IDF)"
         )
