@@ -166,6 +166,7 @@ class OpenAIServer:
 
     def async_client(self, at_once: int) -> httpx.AsyncClient:
         """Return an asynchronous client with at most `at_once` connections."""
+        # A proxy would connect in our place: vetted and loopback connections go direct.
         own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
         transport = None
         if self.vet is not None or (at_once > MOST_A_POOL and (own_way or not getproxies())):
@@ -225,6 +226,7 @@ class OpenAIServer:
             ):
                 async for part in response.aiter_bytes():
                     content += part
+                    # Counted while it arrives: a server may send without end or Content-Length.
                     if len(content) > LARGEST:
                         raise FaultError(
                             "too_large",

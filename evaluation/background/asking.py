@@ -129,6 +129,7 @@ class Slots:
         if n_waiting <= len(slots) - len(active):
             return
         longest = min(active, key=lambda one: one.since)
+        # A run gets 30 seconds at least, or runs of many requesters would only replace each other.
         if self._clock() - longest.since >= SHORT_TURN:
             longest.end()
 
@@ -140,6 +141,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     parent_pipe = os.dup(0)  # no child of ours holds it
     null_device = os.open(os.devnull, os.O_RDONLY)
+    # Standard input becomes the null device: a child that inherited the pipe would keep it open.
     os.dup2(null_device, 0)
     guarding.start()
     places = Slots(settings.ASKING_RUNS)

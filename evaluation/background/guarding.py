@@ -71,6 +71,7 @@ class Watch:
         is_stuck = [claim for claim in self._signs if self._is_stuck(claim)]
         if not is_stuck:
             return False
+        # Released before the kill: a run that is not stuck must not count a crash.
         for claim in self._signs:
             claim.release()
         return True

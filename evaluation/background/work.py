@@ -82,6 +82,7 @@ def work_on(
     try:
         kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
         assert kind.run is not None  # or it would be no kind of run
+        # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
         with guarding.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
 
             def check() -> None:

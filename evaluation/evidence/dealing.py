@@ -49,6 +49,7 @@ def deal(
         answers = np.flatnonzero(corpus.questions == question)
         if not best:
             answers = rng.permutation(answers)[:crowd]
+        # Ties at random, as in the paper's Table 2.
         ties = rng.random(len(answers))
         ranked = answers[np.lexsort((ties, -grades[answers]))][:crowd]
         if len(ranked) < crowd:

@@ -249,6 +249,7 @@ def _correlate_halves(
     halves = np.full((2, HALVES), np.nan)
     if scored.scores is None or _find_undefined_reason(np.array([trial.truth for trial in trials])):
         return halves
+    # A stream of its own, independent of the crowds' seeds.
     rng = np.random.default_rng([seed, 2])
     for b in range(HALVES):
         crowd = trials[b % len(trials)].crowd

@@ -170,6 +170,7 @@ class Journal:
             if not self.read_only:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                # Non-blocking: a second command fails with a message instead of waiting.
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read()
         except BlockingIOError as error:

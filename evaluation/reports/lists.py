@@ -40,6 +40,7 @@ def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
     """Return the expression for the number of these items in a run's sample."""
+    # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
     counted = mine.annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -70,7 +70,7 @@ class Choices:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def find_equal_pair(self) -> tuple[int, int] | None:
+    def alike(self) -> tuple[int, int] | None:
         """Return the indices of two choices with the same text; None if all differ."""
         if len(self._spaced) == len(self._known):
             return None

@@ -48,6 +48,7 @@ def score_by_error_consistency(crowd: Crowd) -> Floats:
             sums = of_question @ (weight[:, None] * x)
             truth = ratio(sums, total)
             error += np.linalg.norm(x - truth[question], axis=1) / len(spaces)
+        # nanmax: errors on questions without a voter stay NaN.
         if np.nanmax(np.abs(error - before)) < TOLERANCE:
             break
     return -error

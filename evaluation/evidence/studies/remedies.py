@@ -108,8 +108,8 @@ def _list_anchor_settings() -> Iterator[Setting]:
                 remedy,
                 measure,
                 RIGHT,
-                lambda seed, r=rho, s=share: run_anchored(r, s, seed),
-            )  # type: ignore[misc]
+                lambda seed, r=rho, s=share: run_anchored(r, s, seed),  # type: ignore[misc]
+            )
 
 
 def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
