@@ -1,4 +1,4 @@
-"""Files to take away: the tables of `evaluation.exports`, streamed."""
+"""Serve the tables of `evaluation.exports` as streamed files."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ PSEUDONYMS = OpenApiParameter(
 )
 
 
-def described(summary: str, *parameters: OpenApiParameter) -> Callable[[Action], Action]:
-    """Return the description of one file."""
+def describe_export(summary: str, *parameters: OpenApiParameter) -> Callable[[Action], Action]:
+    """Return the decorator with the schema of one exported file."""
     decorator: Callable[[Action], Action] = extend_schema(
         summary=summary,
         tags=["exports"],
@@ -58,7 +58,7 @@ class ExportViewSet(ApiViewSet):
     lookup_url_kwarg = "set_id"
     content_negotiation_class = AnyForm
 
-    @described("Take away answers", RUN, PSEUDONYMS)
+    @describe_export("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each answer, with times and flags."""
         version = self._version(get_answered_set(request, set_id), answered=True)
@@ -67,32 +67,35 @@ class ExportViewSet(ApiViewSet):
         made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
         return self._file(made)
 
-    @described("Take away model answers", RUN)
+    @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each answer of a language model."""
         version = self._version(get_answered_set(request, set_id), answered=True)
         return self._file(exports.model_answers(version, self._run(version), user=request.user))
 
-    @described("Take away questions")
+    @describe_export("Take away questions")
     def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each question."""
         return self._file(exports.questions(self._asked(set_id), user=request.user))
 
-    @described("Take away passages")
+    @describe_export("Take away passages")
     def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return a row for each passage."""
         return self._file(exports.passages(self._asked(set_id), user=request.user))
 
     def _asked(self, set_id: Any) -> QuestionSetVersion:
+        """Return the requested version of a visible set. Raises Http404 and ApiProblem."""
         return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
 
     def _version(self, question_set: QuestionSet, *, answered: bool = False) -> QuestionSetVersion:
+        """Return the requested version. Raises ApiProblem if the set is empty."""
         version = select_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
         return version
 
     def _run(self, version: QuestionSetVersion) -> Run | None:
+        """Return the run that the request names; None without one."""
         wanted = self.request.query_params.get("run")
         if wanted is None:
             return None
@@ -102,6 +105,7 @@ class ExportViewSet(ApiViewSet):
             raise build_parameter_problem("run", str(error)) from None
 
     def _file(self, made: Export) -> StreamingHttpResponse:
+        """Return the export as a download in the requested format."""
         kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version
         name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)

@@ -1,4 +1,4 @@
-"""What experts judge blindly: requesters ask them about a run, experts read and judge."""
+"""Serve blind judging: requesters ask experts, experts read and judge."""
 
 from __future__ import annotations
 
@@ -151,6 +151,7 @@ class RunJudgingViewSet(DoneRunViewSet):
         return Response(JudgingReportSerializer(judging_report(run, judging)).data)
 
     def _of(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
+        """Return the finished run and the named judging. Raises Http404."""
         run = self.done(request, run_id, summary=RunSummary)
         for judging in self.kind_of(run).judging:
             if judging.name == name:
@@ -205,7 +206,7 @@ class JudgingViewSet(ApiViewSet):
         """Return what you are asked to judge, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         found = []
-        for queue in door.queues(question_set, get_user_id(request)):
+        for queue in door.load_queues(question_set, get_user_id(request)):
             try:
                 found.append({"judging": judging_of(queue.declared), "progress": queue.progress})
             except UnknownKindError:
@@ -263,6 +264,7 @@ class JudgingViewSet(ApiViewSet):
     def _task(
         self, request: Request, set_id: Any, task_id: UUID
     ) -> tuple[QuestionSet, Judging, door.Task]:
+        """Return set, judging and task of a request. Raises Http404."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         task = door.task(question_set, get_user_id(request), task_id)
         if task is None:

@@ -1,4 +1,4 @@
-"""Runs: start, watch, pause, cancel, do again."""
+"""Serve runs: start, watch, rename, pause, cancel and repeat."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from evaluation.options import OptionError
 from evaluation.reports.list_filters import RunApiFilter
 from evaluation.reports.lists import in_short, unarchived
 from evaluation.rest.done_runs import SECONDS_BETWEEN_LOOKS
-from evaluation.rest.run_kinds import NEW_RUN, new_run_in
+from evaluation.rest.run_kinds import NEW_RUN, find_request_serializer
 from evaluation.rest.runs import RUN, RunRowSerializer, RunSerializer, refused_options
 
 WATCH = {
@@ -172,7 +172,7 @@ class RunViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Start a run."""
         asks = require_requester(request)
-        values = self.checked(new_run_in(request.data)).validated_data
+        values = self.checked(find_request_serializer(request.data)).validated_data
         sets = select_visible(request, QuestionSet.objects.all())
         if not sets.filter(public_id=values["question_set"]).exists():
             raise build_field_problem(
@@ -262,13 +262,16 @@ class RunViewSet(ApiViewSet):
             raise refused_options(kind_of(run), error, "conflict") from None
 
     def _rows(self) -> Any:
+        """Return the runs with their question sets, without long fields."""
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
 
     def _shown(self, run: Run) -> Response:
+        """Return the response with a run, and with Retry-After until it has ended."""
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         return Response(self.get_serializer(run).data, headers=headers)
 
     def _started(self, run: Run) -> Response:
+        """Return the 202 response with the address of the started run."""
         return Response(
             self.get_serializer(run).data,
             status.HTTP_202_ACCEPTED,

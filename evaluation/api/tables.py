@@ -1,4 +1,4 @@
-"""The tables of a run of any kind, as files."""
+"""Serve the tables of a run of any type as files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Back-ends: embedders and the entailment model, a small contract, loaded only when asked for.
+"""Embedders, entailment models and chat models behind small contracts, loaded on demand.
 
-`get_embedder("minilm")` gives an `Embedder`; vectors from a file come by `PrecomputedVectors`.
+`get_embedder("minilm")` returns an `Embedder`; `PrecomputedVectors` reads vectors from a file.
 Importing this package loads no model library.
 """
 

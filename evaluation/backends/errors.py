@@ -1,4 +1,4 @@
-"""The one family of errors of back-ends: whatever is loaded, asked or run from outside."""
+"""Define the errors of back-ends, each with a code and values for programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Any
 
 
 class BackendError(Exception):
-    """A back-end cannot do what was asked.
+    """A back-end cannot do what was requested.
+
+    `str()` is the sentence for people: what failed, where, and what to do. `code` and `values` hold
+    the same for programs, which build a sentence of their own from them.
 
     `str()` says to people what, where and what to do. `code` and `values` say the same to
     programs: a door that speaks another language makes its own sentence of them.
@@ -21,30 +24,30 @@ class BackendError(Exception):
 
 
 class EmbedderError(BackendError):
-    """Texts cannot be turned into vectors."""
+    """Texts cannot be embedded."""
 
     code = "embedder"
 
 
 class EntailmentError(BackendError):
-    """The entailment model cannot be had or fails."""
+    """The entailment model is missing or fails."""
 
     code = "entailment"
 
 
 class RerankerError(BackendError):
-    """The re-ranker cannot be had or fails."""
+    """The re-ranker is missing or fails."""
 
     code = "reranker"
 
 
 class SpellingError(BackendError):
-    """The spelling corrector cannot be had, or not for this language."""
+    """The spelling corrector is missing, or does not support the language."""
 
     code = "spelling"
 
 
 class ChatError(BackendError):
-    """A language model cannot be asked at all; what one reply lacks is told by the reply."""
+    """No request can be sent to a language model; faults of single replies are in the reply."""
 
     code = "chat"

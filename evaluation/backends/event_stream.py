@@ -1,4 +1,4 @@
-"""Read the body of an answer: JSON, JSON with marks of a stream around it, or an event stream."""
+"""Parse the body of a server's answer: plain JSON, or an event stream of chunks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _JOINED = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 class CutStreamError(ValueError):
-    """An event stream that ends before the reply does."""
+    """An event stream ends before the reply is complete."""
 
 
-def json_in(text: str) -> Any:
-    """Return the JSON of an answer; chunks of a streamed chat completion are joined to one.
+def parse_body(text: str) -> Any:
+    """Return the JSON of an answer; chunks of a streamed completion are joined into one.
 
     Raises ValueError for what is neither JSON nor such a stream, CutStreamError for a stream that
     ends in the middle, RecursionError for JSON that is nested beyond reason.
@@ -34,11 +34,11 @@ def json_in(text: str) -> Any:
         if _AFTER_JSON.fullmatch(text, end):
             return value
         raise ValueError("there is something after the JSON")
-    return _completion(text)
+    return _join_chunks(text)
 
 
-def _events(text: str) -> Iterator[str]:
-    """Yield the data of each event."""
+def _split_events(text: str) -> Iterator[str]:
+    """Yield the data of each event of a stream."""
     lines: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith("data:"):
@@ -48,35 +48,35 @@ def _events(text: str) -> Iterator[str]:
             lines = []
 
 
-def _completion(text: str) -> Any:
-    """Return a stream of chunks as one chat completion."""
+def _join_chunks(text: str) -> Any:
+    """Return the chunks of a stream as one chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": None}
-    whole: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     n_chunks, is_done = 0, False
-    for data in _events(text):
+    for data in _split_events(text):
         if data.strip() == DONE:
             is_done = True
             continue
-        for chunk in _chunks(data):
+        for chunk in _parse_chunks(data):
             n_chunks += 1
             if not isinstance(chunk, Mapping):
                 raise ValueError("a chunk of the stream is no object")
-            whole |= {k: v for k, v in chunk.items() if k != "choices" and v is not None}
-            for one in chunk.get("choices") or ():
-                if isinstance(one, Mapping) and not one.get("index"):
-                    _add(choice, message, one)
+            fields |= {k: v for k, v in chunk.items() if k != "choices" and v is not None}
+            for choice_chunk in chunk.get("choices") or ():
+                if isinstance(choice_chunk, Mapping) and not choice_chunk.get("index"):
+                    _add_chunk(choice, message, choice_chunk)
     if not n_chunks:
         raise ValueError("there is no chunk in the stream")
-    if "data" in whole and "id" not in whole and choice["finish_reason"] is None:
-        return whole  # one event with an answer of another kind
-    if choice["finish_reason"] is None and not is_done and not whole.get("error"):
+    if "data" in fields and "id" not in fields and choice["finish_reason"] is None:
+        return fields  # one event with an answer of another kind
+    if choice["finish_reason"] is None and not is_done and not fields.get("error"):
         raise CutStreamError("the event stream ends before the reply does")
-    return {**whole, "object": "chat.completion", "choices": [choice]}
+    return {**fields, "object": "chat.completion", "choices": [choice]}
 
 
-def _chunks(data: str) -> Iterator[Any]:
-    """Yield the JSON of an event, or of each of its lines where no blank line parts events."""
+def _parse_chunks(data: str) -> Iterator[Any]:
+    """Yield the JSON of an event, or of each line if no blank line separates the events."""
     try:
         yield json.loads(data)
     except ValueError:
@@ -85,17 +85,18 @@ def _chunks(data: str) -> Iterator[Any]:
                 yield json.loads(line)
 
 
-def _add(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[str, Any]) -> None:
+def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[str, Any]) -> None:
+    """Append a chunk's text, thinking and logprobs to the joined choice, in place."""
     delta = chunk.get("delta") or chunk.get("message")
     for name, value in delta.items() if isinstance(delta, Mapping) else ():
         if value is None or name == "role":
             continue
         known = message.get(name)
-        both = isinstance(known, str) and isinstance(value, str)
-        if name in _JOINED and (both or (isinstance(known, list) and isinstance(value, list))):
+        are_texts = isinstance(known, str) and isinstance(value, str)
+        if name in _JOINED and (are_texts or (isinstance(known, list) and isinstance(value, list))):
             message[name] = known + value
         elif name in _JOINED and known is not None:
-            message[name] = [*_parts(known), *_parts(value)]
+            message[name] = [*_as_parts(known), *_as_parts(value)]
         elif name == "reasoning_details" and isinstance(known, list) and isinstance(value, list):
             message[name] = known + value
         else:
@@ -107,9 +108,10 @@ def _add(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[str, An
             known["content"] += content if isinstance(content, list) else []
         else:
             choice["logprobs"] = dict(logprobs)
-    others = ("delta", "message", "logprobs", "index")
-    choice |= {k: v for k, v in chunk.items() if k not in others and v is not None}
+    merged_keys = ("delta", "message", "logprobs", "index")
+    choice |= {k: v for k, v in chunk.items() if k not in merged_keys and v is not None}
 
 
-def _parts(value: Any) -> list[Any]:
+def _as_parts(value: Any) -> list[Any]:
+    """Return a list of content parts unchanged, a text as a list of one part."""
     return value if isinstance(value, list) else [{"type": "text", "text": value}]

@@ -1,4 +1,4 @@
-"""Which keys of the server's environment may be sent where, for those who do not run it."""
+"""Check which API keys of the environment may be sent to which servers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 PORTS = {"http": 80, "https": 443}
 
 
-def origin_of(url: str) -> str:
-    """Return scheme, host and port of a URL in lower case; "none" where it has no such."""
+def parse_origin(url: str) -> str:
+    """Return scheme, host and port of a URL in lower case; "none" for an invalid URL."""
     try:
         parts = urlsplit(url)
         port = parts.port or PORTS[parts.scheme]
@@ -22,7 +22,9 @@ def origin_of(url: str) -> str:
 
 @dataclass(frozen=True)
 class KeyRule:
-    """Whose key may be sent where: a variable, or all whose names begin with it, and an origin.
+    """A variable (or a prefix of variables) and the origin that may receive its key.
+
+    The origin is scheme, host and port; "" for any.
 
     The origin is scheme, host and port; "" for any.
     """
@@ -33,31 +35,31 @@ class KeyRule:
 
     @classmethod
     def of(cls, entry: str) -> Self:
-        """Read NAME, PREFIX* or either with @HOST, @HOST:PORT or @http://HOST:PORT.
+        """Parse NAME, PREFIX* or either with @HOST, @HOST:PORT or @http://HOST:PORT.
 
         Without a scheme it is HTTPS, without a port that of the scheme.
         """
         name, at, where = entry.partition("@")
         url = where if "://" in where else f"https://{where}"
-        return cls(name.removesuffix("*"), name.endswith("*"), origin_of(url) if at else "")
+        return cls(name.removesuffix("*"), name.endswith("*"), parse_origin(url) if at else "")
 
     def allows(self, variable: str, url: str) -> bool:
         """Return whether the key in a variable may be sent to a URL."""
         named = variable.startswith(self.name) if self.prefix else variable == self.name
-        return named and (not self.origin or self.origin == origin_of(url) != "none")
+        return named and (not self.origin or self.origin == parse_origin(url) != "none")
 
 
 @dataclass(frozen=True)
 class KeyRules:
-    """The rules of an installation; without any no key may be sent."""
+    """The rules of an installation; without a rule no key may be sent."""
 
     rules: tuple[KeyRule, ...] = ()
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> Self:
-        """Read the entries of the setting."""
+        """Parse the entries of the setting."""
         return cls(tuple(map(KeyRule.of, entries)))
 
     def allow(self, variable: str, url: str) -> bool:
-        """Return whether any rule allows it."""
+        """Return whether any rule allows sending the variable's key to the URL."""
         return any(rule.allows(variable, url) for rule in self.rules)

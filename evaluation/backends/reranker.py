@@ -1,4 +1,4 @@
-"""Re-rankers: how well a text answers a question, by a model that reads both together."""
+"""Score how well texts answer a question, with a cross-encoder re-ranker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.backends.errors import RerankerError
 
 
 class Reranker(CrossEncoder):
-    """A cross-encoder with one class, whose logit is the score of a question and a text.
+    """A cross-encoder with one class; its logit scores a (question, text) pair.
 
     (Nogueira and Cho 2019, Passage re-ranking with BERT.) Only the order of scores means
     something, so they are not put through a sigmoid, which leaves it as it is and makes high ones
@@ -33,7 +33,7 @@ class Reranker(CrossEncoder):
         if len(self.labels) != 1:
             raise RerankerError(
                 f"{self.what}: the model {name!r} has not one score but {len(self.labels)} classes "
-                f"({self._said_labels()}): {self.remedy}",
+                f"({self._format_labels()}): {self.remedy}",
                 "no_single_score",
                 classes=list(map(str, self.labels.values())),
             )
@@ -41,17 +41,17 @@ class Reranker(CrossEncoder):
     def scores(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
-        """(n,) scores of (question, text), greater for a better answer; see `logits`.
+        """Return (n,) scores of (question, text) pairs; a better answer has a greater score.
 
         Raises `RerankerError` for a score that is not finite.
         """
-        found = self.logits(pairs, progress)[:, 0]
-        if not np.isfinite(found).all():
-            bad = pairs[int(np.argmin(np.isfinite(found)))][1]
+        logits = self.logits(pairs, progress)[:, 0]
+        if not np.isfinite(logits).all():
+            bad = pairs[int(np.argmin(np.isfinite(logits)))][1]
             raise RerankerError(
                 f"{self.what}: the model {self.name!r} gave a score that is not finite for the "
                 f"text {bad[:60]!r}: {self.remedy}",
                 "not_finite",
                 text=bad,
             )
-        return found
+        return logits

@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI form: POST URL/path with JSON, and what comes of it.
+"""Send requests to an OpenAI-compatible server, and classify its answers and failures.
 
 One place for the address, the key, what an answer means and whether it helps to ask again.
 `post` asks and waits by itself; `attempt` asks once in asyncio and leaves the waiting to its
@@ -31,7 +31,7 @@ from annotations.outgoing.connections import (
 )
 from annotations.outgoing.waiting import retry_after
 from evaluation.backends.errors import BackendError
-from evaluation.backends.event_stream import CutStreamError, json_in
+from evaluation.backends.event_stream import CutStreamError, parse_body
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of one answer that are read by `attempt`; who sends more is not listened to."""
@@ -67,7 +67,7 @@ VERSION = "api-version"
 
 @dataclass(frozen=True)
 class Patience:
-    """How often and how long a server is asked; seconds.
+    """How often and how long one request is tried; times in seconds.
 
     Attributes
     ----------
@@ -83,14 +83,14 @@ class Patience:
     longest_wait: float = 60.0
 
     def wait(self, attempt: int, asked: float | None = None) -> float:
-        """Seconds after so many attempts: those the server asked for, or doubling ones."""
+        """Return the seconds to wait after an attempt: as the server asked, or doubling."""
         if asked is not None:
             return asked
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
 
 
 class FaultError(Exception):
-    """One attempt came to nothing.
+    """One attempt failed.
 
     Attributes
     ----------
@@ -122,14 +122,14 @@ class FaultError(Exception):
 
 @dataclass(frozen=True)
 class Received:
-    """An answer of status 200: its JSON, and the headers, which may tell of limits."""
+    """An answer with status 200: its JSON and its headers."""
 
     payload: Any
     headers: httpx.Headers
 
 
 class OpenAIServer:
-    """An OpenAI-compatible address.
+    """An OpenAI-compatible server, the key for it, and the retry rules.
 
     The key is read from the environment variable `api_key_env` at each call ("", unset or empty: no
     Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
@@ -155,49 +155,51 @@ class OpenAIServer:
     ) -> None:
         self.what, self.name, self.path = what, name, path
         self.error_class = error
-        self.url = _checked(url, what, path, error).rstrip("/")
+        self.url = _check_url(url, what, path, error).rstrip("/")
         self.api_key_env = api_key_env
         self.patience = patience
         self.vet = vet
 
     def client(self) -> httpx.Client:
-        """Return connections for `post`, to be closed by a `with` block."""
+        """Return a synchronous client for `post`, to be used in a `with` block."""
         return httpx.Client(verify=trusted(), timeout=self.patience.timeout, follow_redirects=False)
 
     def async_client(self, at_once: int) -> httpx.AsyncClient:
-        """Return at most `at_once` connections, to be closed by `async with`."""
+        """Return an asynchronous client with at most `at_once` connections."""
+        # A proxy would connect in our place: vetted and loopback connections go direct.
         own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
         transport = None
         if self.vet is not None or (at_once > MOST_A_POOL and (own_way or not getproxies())):
             sizes = [min(MOST_A_POOL, at_once - n) for n in range(0, at_once, MOST_A_POOL)]
-            transport = SpreadTransport([self._pool(_limits(size)) for size in sizes])
+            transport = SpreadTransport([self._build_pool(_build_limits(size)) for size in sizes])
         return httpx.AsyncClient(
             verify=trusted(trust_env=not own_way),
             timeout=self.patience.timeout,
             follow_redirects=False,
-            limits=_limits(at_once),
+            limits=_build_limits(at_once),
             trust_env=not own_way,
             transport=transport,
         )
 
-    def _pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
+    def _build_pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
+        """Return a pool of connections, checked by `vet` if there is one."""
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
         return httpx.AsyncHTTPTransport(verify=trusted(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Return the answer's JSON, after as many attempts as patience allows.
+        """Send a request, with retries, and return the JSON of the answer.
 
         Raises `error`: the server cannot be reached, refuses, or does not answer JSON.
         """
-        again = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_may_pass),
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_is_retryable),
             stop=tenacity.stop_after_attempt(self.patience.attempts),
-            wait=self._wait,
+            wait=self._compute_wait,
             reraise=True,
         )
         try:
-            return again(self._ask, client, body)
+            return retrying(self._send_once, client, body)
         except FaultError as fault:
             status = {} if fault.status is None else {"status": fault.status}
             if fault.again:
@@ -212,18 +214,19 @@ class OpenAIServer:
             raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
 
     async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:
-        """Ask once. Raises FaultError."""
-        key = self._key()
+        """Send a request once and return the answer. Raises FaultError."""
+        key = self._read_key()
         content = bytearray()
         try:
             async with (
                 asyncio.timeout(self.patience.timeout),
                 client.stream(
-                    "POST", self._address, json=body, headers=self._headers(key)
+                    "POST", self._address, json=body, headers=self._build_headers(key)
                 ) as response,
             ):
                 async for part in response.aiter_bytes():
                     content += part
+                    # Counted while it arrives: a server may send without end or Content-Length.
                     if len(content) > LARGEST:
                         raise FaultError(
                             "too_large",
@@ -232,30 +235,33 @@ class OpenAIServer:
                             status=response.status_code,
                         )
         except Exception as error:
-            raise self._fault(error) from None
-        return self._received(response, bytes(content), key)
+            raise self._classify_exception(error) from None
+        return self._parse_response(response, bytes(content), key)
 
-    def _ask(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        key = self._key()
+    def _send_once(self, client: httpx.Client, body: dict[str, Any]) -> Any:
+        """Send a request once, synchronously, and return the JSON. Raises FaultError."""
+        key = self._read_key()
         try:
-            response = client.post(self._address, json=body, headers=self._headers(key))
+            response = client.post(self._address, json=body, headers=self._build_headers(key))
         except Exception as error:
-            raise self._fault(error) from None
-        return self._received(response, response.content, key).payload
+            raise self._classify_exception(error) from None
+        return self._parse_response(response, response.content, key).payload
 
     @property
     def _address(self) -> str:
+        """The full URL of requests, with the path before any query."""
         base, mark, query = self.url.partition("?")
         base = base.rstrip("/").removesuffix(f"/{self.path}")
         return f"{base}/{self.path}{mark}{query}"
 
-    def _headers(self, key: str) -> dict[str, str]:
+    def _build_headers(self, key: str) -> dict[str, str]:
+        """Return the headers that carry the key."""
         # A server with versions in its addresses takes keys in a header of its own.
         own = {"api-key": key} if key and "?" in self.url else {}
-        return _bearer(key) | own
+        return _build_auth_header(key) | own
 
-    def _fault(self, error: Exception) -> Exception:
-        """What went wrong before there was a whole answer; what is no fault stays as it is."""
+    def _classify_exception(self, error: Exception) -> Exception:
+        """Return the FaultError for a transport error; any other exception unchanged."""
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             problem = f"the connection failed ({error or type(error).__name__})"
             return FaultError("connection", problem, again=True)
@@ -277,33 +283,34 @@ class OpenAIServer:
             )
         return error
 
-    def _received(self, response: httpx.Response, content: bytes, key: str) -> Received:
+    def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Received:
+        """Return the answer of status 200 with the key removed. Raises FaultError."""
         status, headers = response.status_code, response.headers
         # "EMPTY" and the like, as servers without keys are given, are words of answers, too.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
-            for written in (key, key.replace("/", "\\/")):
-                content = content.replace(written.encode(), b"[key]")
-        about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
+            for key_form in (key, key.replace("/", "\\/")):
+                content = content.replace(key_form.encode(), b"[key]")
+        details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
         if status == 200:
             try:
-                return Received(json_in(_decoded(content, response)), headers)
+                return Received(parse_body(_decode_body(content, response)), headers)
             except CutStreamError as error:
-                raise FaultError("cut", str(error), again=True, **about) from None
+                raise FaultError("cut", str(error), again=True, **details) from None
             except UnicodeDecodeError:
                 raise FaultError(
                     "wrong_charset",
                     "the answer is not JSON: it holds bytes that are not UTF-8",
                     "see what the server sends",
-                    **about,
+                    **details,
                 ) from None
             except (ValueError, RecursionError):
                 raise FaultError(
                     "not_json",
                     "the answer is not JSON",
                     "check that the address is an OpenAI-compatible one",
-                    **about,
+                    **details,
                 ) from None
-        raise fault_of(
+        raise classify_failure(
             status,
             content,
             headers,
@@ -312,12 +319,14 @@ class OpenAIServer:
             longest_wait=self.patience.longest_wait,
         )
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
+    def _compute_wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds before the next attempt."""
         reason = state.outcome.exception() if state.outcome else None
         asked = reason.wait if isinstance(reason, FaultError) else None
         return self.patience.wait(state.attempt_number, asked)
 
-    def _key(self) -> str:
+    def _read_key(self) -> str:
+        """Return the key from the environment; "" if there is none. Raises FaultError."""
         key = os.environ.get(self.api_key_env, "").strip()
         # An HTTP library would show the whole header in its complaint.
         if not (key.isascii() and key.isprintable()):
@@ -330,12 +339,12 @@ class OpenAIServer:
         return key
 
     def error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
-        """Return the error that says who asked, what happened and what to do."""
+        """Return the error of `error_class` that names the caller, the problem and the remedy."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
         return self.error_class(text, code, **{**values, "name": self.name, "problem": problem})
 
 
-def fault_of(
+def classify_failure(
     status: int,
     content: bytes,
     headers: httpx.Headers | None = None,
@@ -344,62 +353,66 @@ def fault_of(
     api_key_env: str = "OPENAI_API_KEY",
     longest_wait: float = math.inf,
 ) -> FaultError:
-    """Return what an answer of another status than 200 means."""
-    about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
-    said = content.decode(errors="replace")
-    excerpt = _message_of(said)
+    """Return the fault that an answer with a status other than 200 means."""
+    details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
+    body = content.decode(errors="replace")
+    excerpt = _extract_excerpt(body)
     problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
-    words = said[:5000].casefold()
-    if status == 402 or (status == 429 and any(word in words for word in NO_MONEY)):
-        return FaultError("no_quota", problem, "see to the account", **about)
+    lower_body = body[:5000].casefold()
+    if status == 402 or (status == 429 and any(word in lower_body for word in NO_MONEY)):
+        return FaultError("no_quota", problem, "see to the account", **details)
     if status in AGAIN or status >= 500:
         wait = retry_after(headers.get("Retry-After")) if headers is not None else None
         code = "rate_limited" if status == 429 else "server_error"
         if wait is not None and wait > longest_wait:
             problem = f"the server answered {status} and asks to wait {wait:.0f} s"
-            return FaultError(code, problem, "start again after that time", wait=wait, **about)
-        return FaultError(code, problem, again=True, wait=wait, **about)
+            return FaultError(code, problem, "start again after that time", wait=wait, **details)
+        return FaultError(code, problem, again=True, wait=wait, **details)
     redirect = "a redirect is not followed: give the final address"
     advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
     if not api_key_env and status in (401, 403):
         advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)
-    return FaultError(_code(status, words), problem, advice, **about)
+    return FaultError(_choose_code(status, lower_body), problem, advice, **details)
 
 
-def message_in(value: Any, depth: int = 0) -> str:
-    """Return the message in the JSON by which a server says what went wrong; "" without any."""
-    found = ""
+def find_message(value: Any, depth: int = 0) -> str:
+    """Return the message in a server's error JSON, to a depth of 4; "" without any."""
+    message = ""
     if isinstance(value, str):
-        found = value
+        message = value
     elif isinstance(value, list) and depth < 4:
-        found = "; ".join(filter(None, (message_in(one, depth + 1) for one in value[:5])))
+        message = "; ".join(filter(None, (find_message(one, depth + 1) for one in value[:5])))
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("message", "msg", "detail", "error", "errors", "error_description", "title"):
-            if found := message_in(value.get(name), depth + 1):
+            if message := find_message(value.get(name), depth + 1):
                 break
         else:
-            found = str(value.get("code") or value.get("type") or "")
-    return " ".join(found.split())[:LONGEST_MESSAGE]
+            message = str(value.get("code") or value.get("type") or "")
+    return " ".join(message.split())[:LONGEST_MESSAGE]
 
 
-def _message_of(said: str) -> str:
+def _extract_excerpt(said: str) -> str:
+    """Return the message of an error body, else its first 200 characters."""
     try:
-        found = message_in(json.loads(said))
+        found = find_message(json.loads(said))
     except (ValueError, RecursionError):
         found = ""
     return found or " ".join(said[:2000].split())[:200]
 
 
-def _may_pass(error: BaseException) -> bool:
+def _is_retryable(error: BaseException) -> bool:
+    """Return whether another attempt may succeed."""
     return isinstance(error, FaultError) and error.again
 
 
-def _bearer(key: str) -> dict[str, str]:
+def _build_auth_header(key: str) -> dict[str, str]:
+    """Return the Authorization header; empty without a key."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _code(status: int, words: str) -> str:
+def _choose_code(status: int, words: str) -> str:
+    """Return the fault code of a status that is not retried."""
     if status in {400, 403, 422} and any(word in words for word in FILTERED):
         return "refused_prompt"
     if status == 413 or (status in {400, 422} and any(word in words for word in TOO_LONG)):
@@ -409,8 +422,8 @@ def _code(status: int, words: str) -> str:
     return {401: "unauthorized", 403: "unauthorized", 404: "not_found"}.get(status, "bad_request")
 
 
-def _decoded(content: bytes, response: httpx.Response) -> str:
-    """JSON is UTF-8; a server that says otherwise, and means it, is believed."""
+def _decode_body(content: bytes, response: httpx.Response) -> str:
+    """Return the body as text: UTF-8, or the character set that the server names."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -421,11 +434,13 @@ def _decoded(content: bytes, response: httpx.Response) -> str:
         raise
 
 
-def _limits(connections: int) -> httpx.Limits:
+def _build_limits(connections: int) -> httpx.Limits:
+    """Return limits that keep all connections alive."""
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 
 def _is_loopback(url: str) -> bool:
+    """Return whether the URL's host is this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -433,7 +448,8 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
-def _checked(url: str, what: str, path: str, error: type[BackendError]) -> str:
+def _check_url(url: str, what: str, path: str, error: type[BackendError]) -> str:
+    """Return the URL unchanged. Raises `error` if it is no plain HTTP address."""
     try:
         parts = urlsplit(url)
         port_is_fine = parts.port is None or parts.port > 0

@@ -1,4 +1,4 @@
-"""How a back-end is named in one word: its kind, a colon and what of that kind."""
+"""Parse the SPEC that names a back-end: its kind, a colon, and the target."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*
 
 
 def model_at_url(target: str) -> tuple[str, str] | None:
-    """Return the model and the address in `MODEL@URL`; None if it is not of that form."""
+    """Return the model and the address in `MODEL@URL`; None for another form."""
     found = MODEL_AT_URL.fullmatch(target)
     return None if found is None else (found["model"], found["url"])

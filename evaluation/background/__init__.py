@@ -1,7 +1,8 @@
-"""Background work on runs: the database holds the state, Celery only sends messages.
+"""Do the background work on runs: the database holds the state, Celery only sends messages.
 
-A message says "there may be work". Whoever hears it claims the oldest run that is free (`leases`),
-keeps the claim alive while it works on it for a few minutes (`work`), and rings again (`doorbell`)
-if there is more. A claim is a lease: if its holder dies, it runs out and somebody else goes on from
-the last checkpoint. `liveness` knows whether anybody is listening at all.
+A message means "there may be work". The process that receives it claims the oldest free run
+(`leases`), renews the claim while it works on the run for a few minutes (`work`), and sends another
+message (`doorbell`) if there is more. A claim is a lease: if its process dies, the lease expires
+and another process continues from the last checkpoint. `liveness` reports whether any background
+process is running.
 """

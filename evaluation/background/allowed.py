@@ -1,4 +1,4 @@
-"""What of the options of a run somebody may not ask for. Used by every door, and when it starts."""
+"""Check the options of a run that are reserved for operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.options import Parameters, Problem
 
 
 def not_allowed(user: AnyUser, options: Parameters) -> list[Problem]:
-    """Return what is for operators only; nothing for an operator.
+    """Return the problems of options reserved for operators; none for an operator.
 
     Others name no file and no server, and of models that are loaded by a hub's name or from a
     folder those that the installation offers (CROWDGRADE_MODELS).

@@ -1,11 +1,12 @@
-"""The process that asks: beside each worker, it works on the runs that wait for a server.
+"""Run the process that sends model requests, beside each background process.
 
-A worker computes for one run at a time; a run that waits for the replies of a model would keep the
-others waiting while the processor idles. So each worker starts a process (`start`) that looks for
-runs of the lane of asking once a second (`main`) and works on `ASKING_RUNS` of them at a time, a
-thread each and one of each requester, so that nobody takes all places. It needs no message: the
-database says what waits. Where all places are taken and another requester waits, the longest turn
-is ended. It ends with its worker; if it dies alone, the worker starts it again.
+A background process computes for one run at a time. A run that waits for a model's replies would
+block the others while the processor idles. So each background process starts a second process
+(`start`) that looks once a second (`main`) for runs whose next step asks a server, and works on
+`ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
+requester takes all slots. It needs no message: the database holds what is queued. Where all slots
+are taken and another requester waits, the longest turn is ended. The process ends with its parent;
+if it dies alone, the parent starts it again.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from django.conf import settings
 from django.db import Error, connections
 
 from evaluation.background import guarding
-from evaluation.background.leases import Claim, claim_oldest, claimable
-from evaluation.background.work import TURN_SECONDS, work_on, worker_name
+from evaluation.background.leases import Claim, claim_oldest, filter_claimable
+from evaluation.background.work import TURN_SECONDS, get_process_name, work_on
 from evaluation.models import Run
 from evaluation.steps.checkpoints import Lane, Turn
 
@@ -43,8 +44,8 @@ START = f"import django; django.setup(); from {__name__} import main; main()"
 
 
 @dataclass
-class Place:
-    """A run that is worked on: for whom, by which claim, since when; `turn` once it has begun."""
+class Slot:
+    """A run that is being worked on: its owner, claim and start; `turn` once it has begun."""
 
     owner: int
     claim: Claim
@@ -52,62 +53,65 @@ class Place:
     turn: Turn | None = None
 
     def end(self) -> None:
-        """Have the turn end as soon as what is under way has come."""
+        """End the turn as soon as the requests under way have returned."""
         if self.turn is not None:
             self.turn.deadline = min(self.turn.deadline, self.turn.clock())
 
     @property
-    def ends(self) -> bool:
+    def is_ending(self) -> bool:
         """Whether the turn begins nothing new."""
         return self.turn is not None and self.turn.is_over()
 
 
-class Places:
-    """The runs that one process works on beside each other, at most so many."""
+class Slots:
+    """The runs that this process works on in parallel, at most `most`."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
         self._lock = threading.Lock()
-        self._taken: dict[threading.Thread, Place] = {}
+        self._taken: dict[threading.Thread, Slot] = {}
 
-    def taken(self) -> list[Place]:
-        """Return what is worked on just now."""
+    def list_taken(self) -> list[Slot]:
+        """Return the slots that are in use."""
         with self._lock:
             return list(self._taken.values())
 
     def fill(self) -> None:
-        """Begin with waiting runs while there are places, one of a requester; else make room."""
-        while len(taken := self.taken()) < self._most:
-            claim = claim_oldest(worker_name(), Lane.ASKING, busy={one.owner for one in taken})
+        """Claim queued runs while slots are free, one for each owner; else end the longest turn."""
+        while len(slots := self.list_taken()) < self._most:
+            claim = claim_oldest(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
             if claim is None:
                 return
             self._begin(claim)
-        self._make_room(taken)
+        self._end_longest_turn(slots)
 
     def end(self) -> None:
-        """End all turns; what does not end in time goes back to the queue."""
-        until = time.monotonic() + SECONDS_TO_END
-        while (taken := self.taken()) and time.monotonic() < until:
-            for place in taken:
+        """End all turns; release the claims of those that do not end in time."""
+        deadline = time.monotonic() + SECONDS_TO_END
+        while (slots := self.list_taken()) and time.monotonic() < deadline:
+            for place in slots:
                 place.end()
             time.sleep(0.1)
-        for place in taken:
+        for place in slots:
             place.claim.release()
 
     def _begin(self, claim: Claim) -> None:
+        """Start a thread that works on the claimed run."""
         owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
-        place = Place(owner, claim, self._clock())
+        place = Slot(owner, claim, self._clock())
         thread = threading.Thread(target=self._work, args=(place,), name="turn", daemon=True)
         with self._lock:
             self._taken[thread] = place
         thread.start()
 
-    def _work(self, place: Place) -> None:
-        def begun(turn: Turn) -> None:
+    def _work(self, place: Slot) -> None:
+        """Work on a run in its thread, and free the slot afterwards."""
+
+        def store_turn(turn: Turn) -> None:
             place.turn = turn
 
         try:
-            work_on(place.claim, self._clock() + TURN_SECONDS, self._clock, Lane.ASKING, begun)
+            work_on(place.claim, self._clock() + TURN_SECONDS, self._clock, Lane.ASKING, store_turn)
         except Exception:
             logger.exception("run %s failed", place.claim.run_id)
         finally:
@@ -115,32 +119,34 @@ class Places:
             with self._lock:
                 del self._taken[threading.current_thread()]
 
-    def _make_room(self, taken: list[Place]) -> None:
-        """End the longest turn where more requesters wait than turns are ending already."""
-        others = Run.objects.filter(claimable(Lane.ASKING)).exclude(
-            owner__in={one.owner for one in taken}
+    def _end_longest_turn(self, slots: list[Slot]) -> None:
+        """End the longest turn if more requesters wait than turns are ending."""
+        other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
+            owner__in={one.owner for one in slots}
         )
-        waiting = others.order_by().values("owner").distinct().count()
-        going = [one for one in taken if not one.ends]
-        if waiting <= len(taken) - len(going):
+        n_waiting = other_runs.order_by().values("owner").distinct().count()
+        active = [one for one in slots if not one.is_ending]
+        if n_waiting <= len(slots) - len(active):
             return
-        longest = min(going, key=lambda one: one.since)
+        longest = min(active, key=lambda one: one.since)
+        # A run gets 30 seconds at least, or runs of many requesters would only replace each other.
         if self._clock() - longest.since >= SHORT_TURN:
             longest.end()
 
 
 def main() -> None:
-    """Work on runs that wait for servers, until the worker that started this process is gone."""
+    """Work on runs that ask servers until the parent process has ended."""
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    line = os.dup(0)  # no child of ours holds it
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    parent_pipe = os.dup(0)  # no child of ours holds it
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    # Standard input becomes the null device: a child that inherited the pipe would keep it open.
+    os.dup2(null_device, 0)
     guarding.start()
-    places = Places(settings.ASKING_RUNS)
+    places = Slots(settings.ASKING_RUNS)
     # Nobody writes to the pipe: it can be read once its other end is closed.
-    while not select.select([line], [], [], LOOK_EVERY)[0]:
+    while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
         try:
             places.fill()
         except Exception:
@@ -152,8 +158,8 @@ def main() -> None:
     os._exit(0)  # whatever a thread still waits for
 
 
-class _Asking:
-    """The process that asks, as its worker sees it: started again whenever it ends."""
+class _ProcessKeeper:
+    """Starts the requesting process and restarts it whenever it ends by itself."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -161,8 +167,11 @@ class _Asking:
         self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
+        """Start the process, and a thread that restarts it."""
         self._process = guarding.start_python(START)
-        self._keeper = threading.Thread(target=self._keep, name="asking-process", daemon=True)
+        self._keeper = threading.Thread(
+            target=self._restart_until_stopped, name="asking-process", daemon=True
+        )
         self._keeper.start()
 
     def stop(self) -> None:
@@ -173,11 +182,13 @@ class _Asking:
             process.stdin.close()
 
     def wait(self) -> None:
+        """Wait for the end of the process, 15 seconds at most."""
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(SECONDS_TO_END + 3)
 
-    def _keep(self) -> None:
+    def _restart_until_stopped(self) -> None:
+        """Restart the process when it ends, with growing pauses if it dies at once."""
         pause = 1.0
         while self._process is not None:
             began = time.monotonic()
@@ -193,31 +204,31 @@ class _Asking:
             self._process = guarding.start_python(START)
 
 
-_asking = _Asking()
+_asking = _ProcessKeeper()
 _divided = False
 
 
 def divide() -> None:
-    """Say that this worker only computes: `start` will start the process that asks."""
+    """Limit this process to computing; the requesting process takes the other runs."""
     global _divided  # noqa: PLW0603
     _divided = True
 
 
 def lane() -> Lane | None:
-    """Return the lane of this process's own turns; None where it does everything."""
+    """Return the lane of this process's own turns; None if it works on all runs."""
     return Lane.COMPUTING if _divided else None
 
 
 def start() -> None:
-    """Start the process that asks, and keep it running."""
+    """Start the requesting process, and restart it if it ends."""
     _asking.start()
 
 
 def stop() -> None:
-    """Have it end, without waiting."""
+    """Tell the requesting process to end, without waiting."""
     _asking.stop()
 
 
 def wait() -> None:
-    """Wait for its end, some seconds at most."""
+    """Wait for the end of the requesting process, 15 seconds at most."""
     _asking.wait()

@@ -1,4 +1,4 @@
-"""Ringing: a message that there may be work. Losing one costs time, never a run."""
+"""Send the message that there may be work; losing one delays a run and loses nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import ChannelError, OperationalError
 
-from evaluation.background.leases import claimable
+from evaluation.background.leases import filter_claimable
 from evaluation.models import Removal, Run
 from evaluation.models.interims import interims_wait
 from evaluation.steps.checkpoints import Lane
@@ -20,12 +20,12 @@ WORK = "evaluation.tasks.work"
 
 
 def ring_on_commit() -> None:
-    """Ring once the surrounding transaction is committed."""
+    """Send the message once the surrounding transaction is committed."""
     transaction.on_commit(ring)
 
 
 def ring() -> bool:
-    """Send the message; False if the broker cannot be reached, or is full, which is only logged.
+    """Send the message; log and return False if the broker is full or cannot be reached.
 
     The run is in the database, and `ring_if_needed` will ring for it again.
     """
@@ -38,11 +38,11 @@ def ring() -> bool:
 
 
 def ring_if_needed(lane: Lane | None = None) -> bool:
-    """Ring if a run waits or was left by its worker, or something is to be deleted.
+    """Send the message if a run can be claimed, or something has to be deleted.
 
     Or an interim grading is due, or is done and not told yet. With `lane` only for runs in that.
     Returns whether it rang.
     """
-    waits = Run.objects.filter(claimable(lane)).exists()
+    waits = Run.objects.filter(filter_claimable(lane)).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()
     return (removes or interims_wait()) and ring()

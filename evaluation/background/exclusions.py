@@ -1,7 +1,7 @@
-"""Workers whom people excluded: left out of every later run of the question set.
+"""Leave excluded workers out of later runs of the question set.
 
-The decisions are rows of `WorkerVerdict`. A run names whom it leaves out in its option
-`exclude_workers`; whoever starts a run begins with the workers who are excluded from its set.
+The decisions are rows of `WorkerVerdict`. A run names the workers that it leaves out in its option
+`exclude_workers`; a new run starts with the workers who are excluded from its set.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ OptionsT = TypeVar("OptionsT", bound=Parameters)
 
 
 class NobodyExcludedError(RuntimeError):
-    """Nobody is excluded: there is nothing to apply."""
+    """No worker is excluded: there is nothing to apply."""
 
 
 class ChangedMeanwhileError(RuntimeError):
-    """The decisions are not those that were shown."""
+    """The decisions have changed since they were shown."""
 
 
 class OtherSettingsError(RuntimeError):
-    """The run has settings that this version of the platform does not know."""
+    """The run has options that this version of the platform does not know."""
 
 
 def excluded(run: Run) -> list[WorkerVerdict]:
-    """Return the decisions that exclude workers who voted in the run, in their order.
+    """Return the newest decision of each worker who voted in the run and is excluded.
 
     Workers that the run's own settings exclude are not among them: they have no vote.
     """
@@ -51,16 +51,16 @@ def excluded(run: Run) -> list[WorkerVerdict]:
 
 
 def excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
-    """Return ids of the workers of a version whom people excluded from its question set.
+    """Return the ids of a version's workers who are excluded from its question set.
 
     By their own ids, as people know them; by the platform's where several have the same.
     """
     workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
-    return _Known(version).ids_of(workers) if workers else ()
+    return _WorkerIds(version).list_ids(workers) if workers else ()
 
 
 def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
-    """Return options that also leave out the workers whom people excluded from the set.
+    """Return the options with the workers excluded from the set left out as well.
 
     Options of a kind of run that reads no people's answers come back as they are.
     """
@@ -72,7 +72,7 @@ def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> Option
 
 
 def takes_exclusions(options: Parameters | type[Parameters]) -> bool:
-    """Return whether runs of some options can leave workers out."""
+    """Return whether runs with these options can leave workers out."""
     return EXCLUDE in options.options()
 
 
@@ -85,7 +85,7 @@ def apply(
     name: str = "",
     notes: str = "",
 ) -> Run:
-    """Start a run of the same version and settings without the excluded, and keep why.
+    """Start a run of the same version and settings without the excluded workers.
 
     Whom the run left out already stays out, and so does who was excluded in another run of the set.
     `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
@@ -95,13 +95,13 @@ def apply(
     from evaluation.background import runs as lifecycle  # loads all that a run may undo
 
     verdicts = excluded(run)
-    if shown is not None and {_uuid(one) for one in shown} != {
+    if shown is not None and {_parse_uuid(one) for one in shown} != {
         verdict.public_id for verdict in verdicts
     }:
         raise ChangedMeanwhileError
     if not verdicts:
         raise NobodyExcludedError
-    options = leave_out_excluded(options_without(run, verdicts), run.version)
+    options = leave_out_excluded(build_options_without(run, verdicts), run.version)
     started = lifecycle.queue(
         run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
     )
@@ -109,22 +109,22 @@ def apply(
     return started
 
 
-def options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
-    """Return the options of a run, with the workers of these verdicts left out as well."""
+def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
+    """Return the options of a run with the workers of these decisions left out as well."""
     options: Any
     try:
         options = kind_of(run).options.of_dict(run.parameters)
     except LookupError:
         raise OtherSettingsError from None
-    known = _Known(run.version)
+    known = _WorkerIds(run.version)
     # Who withdrew all answers since has none that could vote.
     before = [one for one in options.exclude_workers if known.has(one)]
-    ids = known.ids_of([verdict.worker for verdict in verdicts])
+    ids = known.list_ids([verdict.worker for verdict in verdicts])
     return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
 
 
-class _Known:
-    """The workers who answered a version, by their own and public ids."""
+class _WorkerIds:
+    """The workers who answered a version, by external and by public id."""
 
     def __init__(self, version: QuestionSetVersion) -> None:
         from evaluation.steps.outside import answering  # loads the estimator
@@ -133,18 +133,22 @@ class _Known:
         self._times = Counter(self._names.values())
 
     def has(self, one: str) -> bool:
-        return clean_id(one) in self._times or _uuid(one) in self._names
+        """Return whether an external or public id belongs to a worker who answered."""
+        return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
-    def ids_of(self, workers: Collection[Worker]) -> tuple[str, ...]:
-        return tuple(self._id_of(one) for one in workers if one.public_id in self._names)
+    def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
+        """Return the unique id of each of these workers who answered."""
+        return tuple(self._choose_id(one) for one in workers if one.public_id in self._names)
 
-    def _id_of(self, worker: Worker) -> str:
+    def _choose_id(self, worker: Worker) -> str:
+        """Return the external id if it is unique and on one line, else the public id."""
         name = worker.external_id
         one_line = len(name.splitlines()) == 1 and cleaned(name) == name
         return name if one_line and self._times[name] == 1 else str(worker.public_id)
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
+    """Return the UUID in a text; None for any other text."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,11 +1,11 @@
-"""A process beside each worker that ends it where nothing else can: stuck, or deaf to a cancel.
+"""Kill background processes that are stuck, or that ignore a cancelled run.
 
-A worker may sit in the code of a library that never comes back and lets no other thread in. What it
-begins and each sign of progress it tells to this process (`main`) through a pipe, which looks at
-the run once a second: one that was cancelled, paused or taken over, and whose worker still works on
-it after a while, and one without a sign for `STALL_SECONDS`, which it fails with the reason. In
-both cases the worker is killed; whatever keeps it running starts it again, and what was committed
-stays. A process that asks works on several runs: the others go back to the queue before the kill.
+A background process may hang in library code that lets no other thread run. It reports each turn
+and each sign of progress through a pipe to a guard process (`main`). Once a second the guard looks
+for two cases: a run that was cancelled, paused or taken over, but is still worked on after a while;
+and a run without a sign for `STALL_SECONDS`, which the guard fails with the reason. In both cases
+it kills the background process; the supervisor starts a new one, and committed work stays. A
+requesting process works on several runs: the others return to the queue before the kill.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ START = "import django, sys; django.setup(); " + (
 
 
 class Watch:
-    """What a worker says it does, and whether it may go on.
+    """The turns that a background process has reported, and whether it has to be killed.
 
     `clock` gives seconds.
     """
@@ -51,8 +51,8 @@ class Watch:
         self._signs: dict[Claim, float] = {}
         self._lost: dict[Claim, float] = {}
 
-    def hear(self, line: str) -> None:
-        """Take a line: the run and attempt of a turn, at its begin and at each sign in it.
+    def read_line(self, line: str) -> None:
+        """Record a line: the run and attempt of a turn, at its begin and at each sign of progress.
 
         At its end `ENDED` stands before them.
         """
@@ -63,19 +63,21 @@ class Watch:
         else:
             self._signs[claim] = self._clock()
 
-    def must_end(self) -> bool:
-        """Look at the runs; True where the worker is to be killed, after a stall was stored.
+    def decide_kill(self) -> bool:
+        """Return whether the process has to be killed, after storing a stall.
 
         Its other runs are then in the queue again: that it ends is not theirs to count.
         """
-        ends = [claim for claim in self._signs if self._is_stuck(claim)]
-        if not ends:
+        is_stuck = [claim for claim in self._signs if self._is_stuck(claim)]
+        if not is_stuck:
             return False
+        # Released before the kill: a run that is not stuck must not count a crash.
         for claim in self._signs:
             claim.release()
         return True
 
     def _is_stuck(self, claim: Claim) -> bool:
+        """Return whether a claim was lost long ago, or has stalled (then the run is failed)."""
         now = self._clock()
         run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
         if run is None:
@@ -84,13 +86,16 @@ class Watch:
         if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
         Run.objects.filter(claim.held()).update(
-            state=Run.State.FAILED, error=stalled(run), finished_at=Now(), lease_until=None
+            state=Run.State.FAILED,
+            error=format_stall_reason(run),
+            finished_at=Now(),
+            lease_until=None,
         )
         return True
 
 
-def stalled(run: Run) -> str:
-    """Return why a run was ended that made no progress, and what to do."""
+def format_stall_reason(run: Run) -> str:
+    """Return the reason stored for a run that made no progress."""
     where = f" ({run.stage}: {run.done:,} of {run.total:,})" if run.stage and run.total else ""
     seconds = settings.STALL_SECONDS
     long = f"{seconds // 60} minutes" if seconds >= 120 else f"{seconds} seconds"
@@ -102,7 +107,7 @@ def stalled(run: Run) -> str:
 
 
 def start_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start a process of this Python that runs `code`, with a pipe as its standard input."""
+    """Start a Python process that runs `code`, with a pipe as its standard input."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdin=subprocess.PIPE,
@@ -111,14 +116,14 @@ def start_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-class _Guard:
-    """The other end of the pipe, in the worker."""
+class _GuardPipe:
+    """The background process's end of the pipe to its guard."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         # Runs are worked on in several threads, where they wait for servers.
         self._lock = threading.Lock()
-        self._told: dict[Claim, float] = {}
+        self._reported: dict[Claim, float] = {}
 
     def start(self) -> None:
         self._process = start_python(START, str(os.getpid()))
@@ -126,62 +131,64 @@ class _Guard:
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)
 
-    def tell(self, claim: Claim, prefix: str = "") -> None:
+    def report(self, claim: Claim, prefix: str = "") -> None:
+        """Write a line on a turn to the pipe; restart a guard that has died."""
         with self._lock:
             if self._process is None or self._process.stdin is None:
                 return
             if self._process.poll() is not None:
                 self.start()
             if prefix == ENDED:
-                self._told.pop(claim, None)
+                self._reported.pop(claim, None)
             else:
-                self._told[claim] = time.monotonic()
+                self._reported[claim] = time.monotonic()
             with contextlib.suppress(OSError):
                 line = f"{prefix}{claim.run_id} {claim.attempt}\n"
                 os.write(self._process.stdin.fileno(), line.encode())
 
-    def sign(self, claim: Claim) -> None:
-        if time.monotonic() - self._told.get(claim, 0.0) >= LOOK_EVERY:
-            self.tell(claim)
+    def report_sign(self, claim: Claim) -> None:
+        """Report a sign of progress, at most once a second."""
+        if time.monotonic() - self._reported.get(claim, 0.0) >= LOOK_EVERY:
+            self.report(claim)
 
 
-_guard = _Guard()
+_guard = _GuardPipe()
 
 
 def start() -> None:
-    """Have this process watched from now on; without it nothing is watched."""
+    """Start the guard of this process; without it nothing is guarded."""
     _guard.start()
 
 
 @contextlib.contextmanager
-def guarded(claim: Claim) -> Iterator[Callable[[], None]]:
-    """Tell of a turn while the block lasts; gives what is called at each sign of progress."""
-    _guard.tell(claim)
+def report_turn(claim: Claim) -> Iterator[Callable[[], None]]:
+    """Report a turn while the block lasts; yields the function to call at each sign of progress."""
+    _guard.report(claim)
     try:
-        yield partial(_guard.sign, claim)
+        yield partial(_guard.report_sign, claim)
     finally:
-        _guard.tell(claim, ENDED)
+        _guard.report(claim, ENDED)
 
 
 def main(worker: int) -> None:
-    """Watch the worker until it closes the pipe, and kill it where it must end."""
+    """Watch the process with this id until it closes the pipe, and kill it if it is stuck."""
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     watch, rest = Watch(), ""
     while True:
         if select.select([0], [], [], LOOK_EVERY)[0]:
-            said = os.read(0, 65536).decode()
-            if not said:
+            received = os.read(0, 65536).decode()
+            if not received:
                 return
-            *lines, rest = (rest + said).split("\n")
+            *lines, rest = (rest + received).split("\n")
             for line in lines:
-                watch.hear(line)
+                watch.read_line(line)
         try:
-            end = watch.must_end()
+            has_to_kill = watch.decide_kill()
         except DatabaseError:  # away for a moment: nobody can say, so nothing is ended
             connection.close()
             continue
-        if end and os.getppid() == worker:
+        if has_to_kill and os.getppid() == worker:
             os.kill(worker, signal.SIGKILL)
             return

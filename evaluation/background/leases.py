@@ -1,4 +1,4 @@
-"""Claims on runs: a conditional update takes one, a heartbeat keeps it, every write checks it.
+"""Claim runs: a conditional update takes one, a heartbeat keeps it, every write checks it.
 
 The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
 token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
@@ -19,7 +19,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from evaluation.kinds import asking_kinds
+from evaluation.kinds import list_asking_kinds
 from evaluation.models import Run, RunData
 from evaluation.steps.checkpoints import LANE, Lane
 
@@ -29,34 +29,34 @@ BEATS = 6
 MOST_CRASHES = 5
 
 
-def lease() -> timedelta:
-    """Return how long a claim holds without a sign of life."""
+def get_lease_time() -> timedelta:
+    """Return how long a claim holds without a heartbeat."""
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
 class LeaseLostError(Exception):
-    """The run was cancelled, or another worker took it over; what was not committed is dropped."""
+    """The run was cancelled or taken over; uncommitted work is dropped."""
 
 
-def in_future(delay: timedelta) -> ExpressionWrapper[Any]:
-    """Return the database's time plus a delay."""
+def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
+    """Return the database expression for its own time plus a delay."""
     return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A worker's hold on a run, good as long as the run still has this `attempt`."""
+    """A process's claim on a run, valid while the run still has this `attempt`."""
 
     run_id: int
     attempt: int
 
     def held(self) -> Q:
-        """Return the condition that the claim still holds."""
+        """Return the filter for the run under this claim; it matches nothing once that is lost."""
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
-        """Run the block in a transaction that begins by checking, and renewing, the claim.
+        """Run the block in a transaction that first checks and renews the claim.
 
         The update locks the run's row until the commit, so the run cannot change hands between
         the check and the writes. Raises `LeaseLostError` before the block.
@@ -67,15 +67,15 @@ class Claim:
             yield
 
     def renew(self) -> bool:
-        """Extend the lease from now; False if the claim is lost."""
+        """Extend the lease from now; return False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
-                lease_until=in_future(lease()), heartbeat_at=Now()
+                lease_until=build_future_time(get_lease_time()), heartbeat_at=Now()
             )
         )
 
     def hand_over(self, lane: Lane) -> bool:
-        """Give the run back to the queue, to be gone on with in that lane; False if it is lost."""
+        """Release the run to the queue of another lane; return False if the claim is lost."""
         with transaction.atomic():
             if released := self.release():
                 RunData.objects.update_or_create(
@@ -84,7 +84,7 @@ class Claim:
         return released
 
     def release(self) -> bool:
-        """Give the run back to the queue, to be gone on with; False if the claim is lost."""
+        """Put the run back into the queue; return False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
@@ -92,25 +92,25 @@ class Claim:
         )
 
 
-def claimable(lane: Lane | None = None) -> Q:
-    """Return the condition that a run waits for a worker, or that its worker is gone.
+def filter_claimable(lane: Lane | None = None) -> Q:
+    """Return the filter for runs that are queued or have an expired lease, in one lane or in all.
 
     Only of runs that go on in `lane`, where one is given.
     """
     waits = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
-    return waits if lane is None else waits & in_lane(lane)
+    return waits if lane is None else waits & filter_lane(lane)
 
 
-def in_lane(lane: Lane) -> Q:
-    """Return the condition that a run's next step belongs to a lane."""
+def filter_lane(lane: Lane) -> Q:
+    """Return the filter for runs whose next step belongs to a lane."""
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
-    asks = Q(kind__in=asking_kinds())
+    asks = Q(kind__in=list_asking_kinds())
     begins_here = asks if lane is Lane.ASKING else ~asks
     return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
 
 
 def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
-    """Claim the next run for `owner` (a name for people); None if there is none.
+    """Claim the next run in fair order and return the claim; None if there is none.
 
     Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
 
@@ -122,10 +122,10 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
     """
     turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
     if lane is not None:
-        turns = turns.filter(in_lane(lane))
+        turns = turns.filter(filter_lane(lane))
     while True:
-        found = (
-            Run.objects.filter(claimable(lane))
+        candidate = (
+            Run.objects.filter(filter_claimable(lane))
             .exclude(owner__in=busy)
             .annotate(
                 # None where no run of theirs had a turn yet: they come first.
@@ -139,13 +139,15 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
             .values("pk", "attempt", "state", "crashes")
             .first()
         )
-        if found is None:
+        if candidate is None:
             return None
-        crashed = found["state"] == Run.State.RUNNING
+        crashed = candidate["state"] == Run.State.RUNNING
         # Only as it was seen: whoever is first changes the attempt, and the others look again.
-        seen = Run.objects.filter(claimable(), pk=found["pk"], attempt=found["attempt"])
-        if crashed and found["crashes"] + 1 >= MOST_CRASHES:
-            seen.update(
+        as_read = Run.objects.filter(
+            filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"]
+        )
+        if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
+            as_read.update(
                 state=Run.State.FAILED,
                 crashes=F("crashes") + 1,
                 finished_at=Now(),
@@ -154,21 +156,21 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
                 "out of memory?). Look into the worker's log, then run it again.",
             )
             continue
-        taken = seen.update(
+        was_claimed = as_read.update(
             state=Run.State.RUNNING,
             attempt=F("attempt") + 1,
             crashes=F("crashes") + (1 if crashed else 0),
             started_at=Coalesce(F("started_at"), Now()),
             lease_owner=owner,
-            lease_until=in_future(lease()),
+            lease_until=build_future_time(get_lease_time()),
             heartbeat_at=Now(),
         )
-        if taken:
-            return Claim(found["pk"], found["attempt"] + 1)
+        if was_claimed:
+            return Claim(candidate["pk"], candidate["attempt"] + 1)
 
 
 class Heartbeat:
-    """Renews a claim from a thread of its own while a block runs.
+    """Renews a claim from its own thread while a block runs.
 
     `lost` is set as soon as the claim no longer holds; work looks at it between its parts.
     """
@@ -199,6 +201,7 @@ class Heartbeat:
             raise LeaseLostError(self.claim.run_id)
 
     def _beat(self) -> None:
+        """Renew the claim six times in each lease period, until it is stopped or lost."""
         try:
             while not self._stop.wait(self._every):
                 try:

@@ -1,4 +1,4 @@
-"""Whether anybody listens: workers say so in the database every few seconds."""
+"""Report which background processes are running: each writes a sign to the database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from annotations.web.numbers import TableCounts
 from evaluation.background import asking
 from evaluation.background.doorbell import ring_if_needed
-from evaluation.background.work import worker_name
+from evaluation.background.work import get_process_name
 from evaluation.models import BackgroundWorker
 
 logger = logging.getLogger(__name__)
@@ -29,21 +29,25 @@ HOW_TO_START = (
 
 
 def somebody_listens() -> bool:
-    """Return whether a worker gave a sign lately."""
-    return _listening().exists()
+    """Return whether any background process gave a sign in the last 20 seconds."""
+    return _filter_running().exists()
 
 
 def listening_part() -> TableCounts:
-    """Return what counts the workers that gave a sign lately, for `read_numbers`."""
-    return TableCounts(_listening(), (Count("pk"),))
+    """Return the count of running background processes as a part of `read_numbers`."""
+    return TableCounts(_filter_running(), (Count("pk"),))
 
 
-def _listening() -> QuerySet[BackgroundWorker]:
+def _filter_running() -> QuerySet[BackgroundWorker]:
+    """Return the rows of processes that gave a sign in the last 20 seconds."""
     return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE)
 
 
 class Announcer:
-    """Gives signs of life from a thread of its own, and rings for work that was left.
+    """Writes signs of life from its own thread, and sends messages for runs left behind.
+
+    A lost message therefore costs seconds: any running process finds a run without a message, and a
+    run whose process died.
 
     The ringing makes a lost message cost seconds: any living worker finds a run whose message was
     never sent, and one whose worker died.
@@ -55,21 +59,22 @@ class Announcer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin; a second call does nothing."""
+        """Start the thread; a second call does nothing."""
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(target=self._announce, name="signs", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End, and take the name off the list."""
+        """Stop the thread, and delete this process's row."""
         if self._thread is not None:
             self._stop.set()
             self._thread.join(timeout=2 * self._every)
             self._thread = None
 
     def _announce(self) -> None:
-        name = worker_name()
+        """Write a sign of life every few seconds; delete rows older than a day at the end."""
+        name = get_process_name()
         try:
             while True:
                 try:

@@ -1,4 +1,4 @@
-"""How far a run is, in the words of its page; the same for the page and for its script."""
+"""Compute the progress of a run for its page and the page's script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from evaluation.models.runs import ACTIVE
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run.
+    """The state and progress of a run.
+
+    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
+    they are unknown. `waiting` is True if no background process is running.
 
     `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
     nobody can say. `waiting` says that no worker listens.
@@ -39,7 +42,7 @@ class Progress:
 
 
 def progress_of(run: Run, now: datetime | None = None) -> Progress:
-    """Return how far the run is; asks the database whether anybody works if it is not finished."""
+    """Return the run's progress; queries for background processes unless it is finished."""
     now = now or timezone.now()
     percent = rate = seconds_left = left = None
     if run.state in (Run.State.RUNNING, Run.State.PAUSED) and run.total:
@@ -60,13 +63,14 @@ def progress_of(run: Run, now: datetime | None = None) -> Progress:
         rate=None if rate is None else round(rate, 2),
         seconds_left=None if seconds_left is None else round(seconds_left, 1),
         left=left,
-        line=_line(run, rate, left),
+        line=_format_line(run, rate, left),
         finished=run.is_finished,
         waiting=run.state in ACTIVE and not somebody_listens(),
     )
 
 
-def _line(run: Run, rate: float | None, left: str | None) -> str:
+def _format_line(run: Run, rate: float | None, left: str | None) -> str:
+    """Return the line of progress that the page shows; "" for a finished run."""
     if run.state == Run.State.QUEUED:
         return "Queued. It starts when a background process is free."
     if run.state == Run.State.PAUSED:
@@ -83,7 +87,7 @@ def _line(run: Run, rate: float | None, left: str | None) -> str:
 
 
 def pace(rate: float) -> str:
-    """Return so many a second in words; a minute or an hour where a second is too short."""
+    """Return a rate in words, a second, a minute or an hour, such as "12 a minute"."""
     for seconds, unit in ((1, "second"), (60, "minute")):
         if rate * seconds >= 10:
             return f"{rate * seconds:,.0f} a {unit}"
@@ -93,7 +97,7 @@ def pace(rate: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time in words, such as "3 min 20 s"."""
+    """Return a duration in words, such as "3 min 20 s"."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""What people do with runs: start, pause, cancel one, run it again. Used by every door."""
+"""Start, pause, resume, cancel, rename and repeat runs; all interfaces use it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.options.problems import problem
 
 
 class LabelError(ValueError):
-    """A name or notes of `given` characters, more than `most`; `field` is which of the two."""
+    """A name or notes of `given` characters, more than `most`; `field` names which."""
 
     def __init__(self, field: str, given: int, most: int) -> None:
         super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
@@ -41,11 +41,11 @@ class LabelError(ValueError):
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
-    """Return the runs that the user may see, each with its version and question set."""
+    """Return the runs visible to the user, with version and question set."""
     return Run.objects.visible_to(user).select_related("version__question_set")
 
 
-def find(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
+def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
     """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
     return visible_runs(user).get(public_id=public_id)
 
@@ -53,19 +53,19 @@ def find(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
 def version_to_grade(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the version of that number, else the latest one; None if there is none.
+    """Return the set's version of that number, else the latest one; None if there is none.
 
     One without answers is none, unless `answered` says that answers are not needed.
     """
     answers = Response.objects.filter(
         state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
     )
-    found = question_set.versions.order_by("-number")
+    versions = question_set.versions.order_by("-number")
     if answered:
-        found = found.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
+        versions = versions.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
     if number and number.isdecimal() and len(number) < 9:
-        found = found.filter(number=int(number))
-    return found.first()
+        versions = versions.filter(number=int(number))
+    return versions.first()
 
 
 @transaction.atomic
@@ -80,7 +80,7 @@ def queue(
     notes: str = "",
     made_from: Run | None = None,
 ) -> Run:
-    """Start a run: it waits in the database, and the bell rings once that is committed.
+    """Store a queued run, and send the message for it once the transaction is committed.
 
     `made_from` is the run with whose settings somebody began. `trusted` says that an operator
     asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
@@ -90,7 +90,7 @@ def queue(
     """
     if not isinstance(options, kind_named(kind).options):
         raise ValueError(f"{type(options).__name__} are no options of {kind}")
-    _check(kind_named(kind), version, owner_id, options, trusted)
+    _check_start(kind_named(kind), version, owner_id, options, trusted)
     if not trusted:
         _refuse_too_many(owner_id)
     run = Run.objects.create(
@@ -107,10 +107,10 @@ def queue(
     return run
 
 
-def _check(
+def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
-    """Refuse what will not do; the one place for it, wherever a run is started from."""
+    """Raise `OptionError` or `RefusedError` if the run may not start; the only such check."""
     problems: Sequence[Problem] = options.problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
@@ -126,7 +126,7 @@ def _check(
 
 
 def _refuse_too_many(owner_id: int) -> None:
-    """Refuse one run more where somebody who is no operator has as many as are allowed at a time.
+    """Raise `OptionError` if an owner who is no operator has too many unfinished runs.
 
     Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
     requests at a time do not both find a place.
@@ -140,29 +140,30 @@ def _refuse_too_many(owner_id: int) -> None:
 
 
 def rename(run: Run, name: str, notes: str) -> None:
-    """Give a run a name and notes, "" for none. Raises `LabelError`."""
+    """Set a run's name and notes, "" for none. Raises `LabelError`."""
     run.name, run.notes = tidy_name(name), tidy_notes(notes)
     run.save(update_fields=["name", "notes"])
 
 
 def tidy_name(name: str) -> str:
-    """Return a name on one line. Raises `LabelError` where it is too long."""
-    return _fits("name", " ".join(name.split()), LONGEST_NAME)
+    """Return the name on one line. Raises `LabelError` if it is too long."""
+    return _check_length("name", " ".join(name.split()), LONGEST_NAME)
 
 
 def tidy_notes(notes: str) -> str:
-    """Return notes with one kind of line break. Raises `LabelError` where they are too long."""
-    return _fits("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
+    """Return the notes with uniform line breaks. Raises `LabelError` if they are too long."""
+    return _check_length("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
 
 
-def _fits(field: str, text: str, most: int) -> str:
+def _check_length(field: str, text: str, most: int) -> str:
+    """Return the text unchanged. Raises `LabelError` if it is too long."""
     if len(text) > most:
         raise LabelError(field, len(text), most)
     return text
 
 
 def cancel(run: Run) -> bool:
-    """End a run that waits, works or is paused; False if it had ended before.
+    """Cancel a queued, running or paused run; return False if it had ended before.
 
     Only the state is changed: the worker that has it finds its claim gone, and writes no more.
     """
@@ -174,7 +175,7 @@ def cancel(run: Run) -> bool:
 
 
 def pause(run: Run) -> bool:
-    """Let nobody work on a run until it is resumed; False if it is not under way.
+    """Pause a queued or running run until it is resumed; return False for any other run.
 
     As with `cancel` the worker that has it finds its claim gone; what it committed stays.
     """
@@ -187,7 +188,7 @@ def pause(run: Run) -> bool:
 
 @transaction.atomic
 def resume(run: Run) -> bool:
-    """Put a paused run back into the queue, behind those that wait; False if it is not paused."""
+    """Put a paused run at the end of the queue; return False if it is not paused."""
     paused_for = ExpressionWrapper(Now() - F("heartbeat_at"), output_field=DurationField())
     resumed = Run.objects.filter(pk=run.pk, state=Run.State.PAUSED).update(
         state=Run.State.QUEUED,
@@ -217,7 +218,7 @@ def again(run: Run, owner_id: int) -> Run:
     except LookupError:  # UnknownKindError is one
         pass
     else:
-        _check(kind, run.version, owner_id, options, trusted=False)
+        _check_start(kind, run.version, owner_id, options, trusted=False)
     _refuse_too_many(owner_id)
     follower = Run.objects.create(
         owner_id=owner_id,

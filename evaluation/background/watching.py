@@ -1,4 +1,4 @@
-"""Following a run from outside, until it has ended or is paused."""
+"""Follow a run in the terminal until it has ended or is paused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 def show_progress(run: Run, show: Callable[[str, int, int], None]) -> None:
-    """Tell (stage, done, total) of a run that is under way; nothing before its first report."""
+    """Call `show(stage, done, total)` for a running run that has reported progress."""
     if run.state == Run.State.RUNNING and run.total:
         show(run.stage, run.done, run.total)
 
@@ -21,7 +21,7 @@ def watch(
     show: Callable[[str, int, int], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Refresh the run until it has ended or is paused, showing how far it is."""
+    """Refresh the run and show its progress, until it has ended or is paused."""
     while True:
         run.refresh_from_db()
         if run.is_finished or run.state == Run.State.PAUSED:

@@ -1,4 +1,4 @@
-"""What a worker does when the bell rings: runs, one after the other, a few minutes at a time."""
+"""Work on queued runs, one after the other, a few minutes at a time."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ REMOVAL_TURN = "evaluation.deletion.storage.removals.turn"
 FOLLOW_SCORES = "evaluation.admission.storage.follow"
 
 
-def worker_name() -> str:
-    """Return a name of this process for people: host and process id."""
+def get_process_name() -> str:
+    """Return this process's name for people: host and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -59,7 +59,7 @@ def work_one_turn(
     removed = import_string(REMOVAL_TURN)()
     if interims_wait():
         import_string(INTERIM_TURN)()
-    claim = claim_oldest(worker_name(), lane)
+    claim = claim_oldest(get_process_name(), lane)
     if claim is None:
         if removed:
             ring()
@@ -73,25 +73,26 @@ def work_on(
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
-    begun: Callable[[Turn], None] = lambda _: None,
+    on_turn: Callable[[Turn], None] = lambda _: None,
 ) -> None:
-    """Work on a claimed run until it is done or the time is up, and ring for what is next.
+    """Work on a claimed run until it is done or the time is up, then send the next message.
 
-    `begun` gets the turn before the work begins. Raises what `work_one_turn` does.
+    `on_turn` gets the turn before the work begins. Raises what `work_one_turn` does.
     """
     try:
         kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
         assert kind.run is not None  # or it would be no kind of run
-        with guarding.guarded(claim) as sign, Heartbeat(claim) as heartbeat:
+        # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
+        with guarding.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
 
             def check() -> None:
                 sign()
                 heartbeat.check()
 
             turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
-            begun(turn)
+            on_turn(turn)
             kind.run(turn)
-        _let_it_count(claim.run_id)
+        _admit_by_scores(claim.run_id)
     except OutOfTimeError:
         claim.release()
     except OtherLaneError as error:
@@ -100,10 +101,10 @@ def work_on(
         logger.info("run %s was cancelled or taken over", claim.run_id)
     except (RunInputError, BackendError, UnknownKindError) as error:
         # What the requester can mend is no fault of the worker's.
-        fail(claim, str(error))
+        store_failure(claim, str(error))
     except BaseException as error:
         if isinstance(error, Exception):
-            fail(claim, f"{type(error).__name__}: {error}")
+            store_failure(claim, f"{type(error).__name__}: {error}")
         else:  # the worker is being stopped: somebody else goes on
             claim.release()
         raise
@@ -111,15 +112,15 @@ def work_on(
         ring()
 
 
-def _let_it_count(run_id: int) -> None:
-    """Admit by the scores of a run that is done, where it counts for its set from now on."""
-    done = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
-    for question_set in done.values_list("version__question_set", flat=True):
+def _admit_by_scores(run_id: int) -> None:
+    """Update admissions by score if the finished run is the official one of its set."""
+    finished = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
+    for question_set in finished.values_list("version__question_set", flat=True):
         import_string(FOLLOW_SCORES)(question_set)
 
 
-def fail(claim: Claim, reason: str) -> None:
-    """Store why a run failed, unless the claim is lost."""
+def store_failure(claim: Claim, reason: str) -> None:
+    """Store the reason of a failed run, unless the claim is lost."""
     Run.objects.filter(claim.held()).update(
         state=Run.State.FAILED, error=reason, finished_at=Now(), lease_until=None
     )

@@ -1,4 +1,4 @@
-"""A picture in the two widths that pages show, and as one to take away."""
+"""Define a chart in the two widths of pages, and as a file of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Draw = Callable[[float], Drawing]
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture.
+    """A chart with its title, explanation and drawing function.
 
     Attributes
     ----------
@@ -34,16 +34,16 @@ class Chart:
 
     @property
     def wide(self) -> SafeString:
-        """The picture for screens of a desk."""
+        """The drawing for desktop screens."""
         return self._inline(WIDE)
 
     @property
     def narrow(self) -> SafeString:
-        """The picture for phones."""
+        """The drawing for phones."""
         return self._inline(NARROW)
 
     def standalone(self, captions: Sequence[str] = ()) -> str:
-        """The wide picture as a file of its own, on white, without workers' texts.
+        """Return the wide drawing as an SVG file on white, without workers' texts.
 
         Its title stands above; the note and `captions`, which say what it is of, below.
         """
@@ -52,5 +52,6 @@ class Chart:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
 
     def _inline(self, width: float) -> SafeString:
+        """Return the drawing of a width as safe markup."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
         return mark_safe(self.draw(width).markup())  # noqa: S308

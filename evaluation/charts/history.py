@@ -1,4 +1,4 @@
-"""A worker's or a model's scores in the sets they answered, in the order of time."""
+"""Draw the scores of a worker or model across question sets, in time order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.reports.values import Estimate
 
 
 class Occasion(NamedTuple):
-    """A score at a time; `weak` ones cannot be compared with the others, or rest on too little."""
+    """A score at a time; `weak` ones are not comparable, or have too little support."""
 
     name: str
     when: str
@@ -22,7 +22,7 @@ class Occasion(NamedTuple):
 
 
 def history_chart(occasions: Iterable[Occasion], axis: str, whose: str, of_model: bool) -> Chart:
-    """Return the picture of scores, a row each, the oldest at the top."""
+    """Return the chart of scores, a row each, the oldest at the top."""
     strong: Look = "-model" if of_model else ""
     rows = [
         Row(

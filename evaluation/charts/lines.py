@@ -1,4 +1,4 @@
-"""Numbers that change with another one, a line for each series."""
+"""Draw line charts, a line for each series."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY_ROW = 20.0
 
 @dataclass(frozen=True)
 class Series:
-    """A line.
+    """A line with its points, and ranges around some of them.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ def lines_chart(
     series: Sequence[Series],
     heights: tuple[float, float] | None = None,
 ) -> Chart:
-    """Return the picture of some series.
+    """Return the chart of several series.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def lines_chart(
     values += [end for line in series for _, *ends in line.ranges for end in ends]
 
     def draw(width: float) -> Drawing:
-        keys = _keys(series, width)
+        keys = _place_keys(series, width)
         top = 34 + KEY_ROW * (keys[-1][1] + 1 if keys else 0)
         height = HEIGHT + top
         drawing = Drawing(width, height, title, f"{axes[1]} by {axes[0]}, {len(series)} lines")
@@ -70,11 +70,11 @@ def lines_chart(
             level = 12 + row * KEY_ROW
             drawing.line(left, level, left + KEY, level, look)
             drawing.text(left + KEY + 6, level + 4, line.name, "label")
-            for part in _parts(line.points):
+            for part in _split_at_gaps(line.points):
                 drawing.path([(x(a), y(b)) for a, b in part], look)
                 for a, b in part:
                     drawing.mark(
-                        f"{line.name}\n{axes[0]} {tick_label(a)}: {b:.3f}{_spread(line, a)}"
+                        f"{line.name}\n{axes[0]} {tick_label(a)}: {b:.3f}{_format_range(line, a)}"
                     )
                     drawing.dot(x(a), y(b), "hit", 8)
                     drawing.end_mark()
@@ -84,6 +84,7 @@ def lines_chart(
 
 
 def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top: float) -> None:
+    """Draw both axes with ticks, grid lines and titles."""
     bottom, right = y.start, x.end
     for tick in y.ticks(6):
         drawing.line(LEFT, y(tick), right, y(tick), "grid")
@@ -95,8 +96,8 @@ def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top:
     drawing.text(10, top - 12, axes[1], "faint")
 
 
-def _keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
-    """Return left edge and row of each entry of the key, as many a row as there is room for."""
+def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
+    """Return the left edge and row of each entry of the key."""
     places, left, row = [], 10.0, 0
     for line in series:
         wide = KEY + 6 + width_of(line.name) + 18
@@ -107,8 +108,8 @@ def _keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
     return places
 
 
-def _parts(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[float, float]]]:
-    """Cut a line at its gaps."""
+def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[float, float]]]:
+    """Return the parts of a line between its gaps."""
     parts: list[list[tuple[float, float]]] = [[]]
     for x, y in points:
         if y is None:
@@ -118,7 +119,7 @@ def _parts(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[floa
     return [part for part in parts if part]
 
 
-def _spread(line: Series, at: float) -> str:
-    """Return what spreads around a point, in words; "" for nothing."""
+def _format_range(line: Series, at: float) -> str:
+    """Return the range around a point in words; "" without one."""
     found = next(((low, high) for place, low, high in line.ranges if place == at), None)
     return "" if found is None else f"\n{found[0]:.3f} to {found[1]:.3f}"

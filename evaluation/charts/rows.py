@@ -1,4 +1,4 @@
-"""Dots with whiskers on a common scale, a row each: the most exact picture of estimates."""
+"""Draw estimates as dots with whiskers on a common scale, a row each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RIGHT = 14.0
 
 @dataclass(frozen=True)
 class Row:
-    """An estimate.
+    """An estimate with its interval, tooltip and link.
 
     Attributes
     ----------
@@ -44,7 +44,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the rows of a picture stand.
+    """The positions of the rows of a chart.
+
+    Names are left of their rows, or above them if they would take half of a phone's width.
 
     Names stand to the left of their rows; above them where they would take half of a phone.
     """
@@ -55,29 +57,29 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.names)
 
     @property
     def named(self) -> bool:
-        """Whether there is room for names."""
+        """Whether there is space for names."""
         return self.n_rows <= NAMED
 
     @property
     def row_height(self) -> float:
-        """Pixels a row."""
+        """Pixels per row."""
         if not self.named:
             return UNNAMED_HEIGHT
         return STACKED_HEIGHT if self.stacked else NAMED_HEIGHT
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it is for a phone."""
+        """Whether the chart is for a phone."""
         return self.width <= 600
 
     @property
     def stacked(self) -> bool:
-        """Whether names stand above their rows."""
+        """Whether names are above their rows."""
         return self.named and self.is_narrow and self._longest > 0.36 * self.width
 
     @property
@@ -86,33 +88,33 @@ class Layout:
 
     @property
     def left(self) -> float:
-        """Where the scale begins."""
+        """Left end of the scale in pixels."""
         if not self.named or self.stacked:
             return 14.0
         return min(max(96.0, self._longest), 0.36 * self.width)
 
     @property
     def right(self) -> float:
-        """Where the scale ends."""
+        """Right end of the scale in pixels."""
         return self.width - RIGHT
 
     @property
     def bottom(self) -> float:
-        """Where the rows end."""
+        """Bottom of the last row in pixels."""
         return self.top + self.n_rows * self.row_height
 
     @property
     def height(self) -> float:
-        """The height of the picture."""
+        """Height of the chart in pixels."""
         return self.bottom + BOTTOM
 
     def y(self, at: int) -> float:
-        """Where the dot of a row stands."""
+        """Return the vertical position of a row's dot."""
         top = self.top + at * self.row_height
         return top + (27 if self.stacked else self.row_height / 2)
 
     def draw_row(self, drawing: Drawing, at: int) -> None:
-        """Draw the name of a row where there is room, and a field to point at."""
+        """Draw the name of a row if there is space, and the area for the pointer."""
         top = self.top + at * self.row_height
         drawing.rectangle(0, top, self.width, self.row_height, "hit")
         if self.stacked:
@@ -124,12 +126,12 @@ class Layout:
 
     @cached_property
     def _labels(self) -> list[str]:
-        """The names as there is room for them; a row's tooltip has the whole one."""
+        """The names shortened to the space; the tooltip has the full name."""
         room = self.right - self.left if self.stacked else self.left - 14
         return labels(self.names, room)
 
     def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
-        """Draw what a part without rows is, where names stand."""
+        """Draw the title of a part without rows, in the place of names."""
         if self.left < 90:
             drawing.text(self.left, y - 60, text, "label")
         else:
@@ -137,7 +139,7 @@ class Layout:
 
 
 def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
-    """Draw lines at round numbers from `top`, the numbers, and what they are."""
+    """Draw grid lines from `top` at round numbers, the numbers, and the axis title."""
     for tick in scale.ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
         drawing.line(x, top, x, layout.bottom, "grid")
@@ -151,7 +153,7 @@ def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: f
 
 
 def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
-    """Draw a whisker and a dot (a diamond for a model) a row, and its name where there is room."""
+    """Draw the whisker, the dot (a diamond for a model) and the name of each row."""
     for at, row in enumerate(rows):
         y = layout.y(at)
         drawing.mark(row.tip, row.link)
@@ -171,7 +173,7 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
 def estimates_chart(
     name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
 ) -> Chart:
-    """Return the picture; `axis` says what the numbers are."""
+    """Return the chart of estimates; `axis` names the numbers."""
 
     def draw(width: float) -> Drawing:
         layout = Layout(width, [row.name for row in rows])

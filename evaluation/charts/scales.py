@@ -1,4 +1,4 @@
-"""From numbers to places in a picture, and numbers as people read them."""
+"""Map numbers to positions in a chart, and format numbers for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STEPS = (1, 2, 2.5, 5, 10)
 
 
 def three_digits(value: float | None, missing: str = "–") -> str:
-    """Return a number with three decimals, in scientific notation where these would be all 0."""
+    """Return a number with three decimals, or in scientific notation below .0005."""
     if value is None:
         return missing
     if value and abs(value) < 0.0005:
@@ -19,7 +19,7 @@ def three_digits(value: float | None, missing: str = "–") -> str:
 
 
 def interval(low: float | None, high: float | None, missing: str = "–") -> str:
-    """Return both ends of an interval."""
+    """Return an interval as "LOW to HIGH"."""
     if low is None or high is None:
         return missing
     return f"{three_digits(low)} to {three_digits(high)}"
@@ -27,7 +27,7 @@ def interval(low: float | None, high: float | None, missing: str = "–") -> str
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers from `low` to `high` onto places from `start` to `end`."""
+    """A linear map of numbers from `low` to `high` onto positions from `start` to `end`."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the place of a number; beyond the ends it stays at the end."""
+        """Return the position of a number; values beyond the ends stay at the ends."""
         share = (value - self.low) / (self.high - self.low)
         return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
 
@@ -50,7 +50,7 @@ class Scale:
 
 
 def around(values: Iterable[float | None], start: float, end: float) -> Scale:
-    """Return a scale that holds all numbers with some air; 0 to 1 without any."""
+    """Return a scale for all numbers with 5% margin; 0 to 1 without numbers."""
     known = [value for value in values if value is not None]
     if not known:
         return Scale(0.0, 1.0, start, end)
@@ -60,5 +60,5 @@ def around(values: Iterable[float | None], start: float, end: float) -> Scale:
 
 
 def tick_label(tick: float) -> str:
-    """Return a tick without needless zeros."""
+    """Return a tick without trailing zeros."""
     return f"{round(tick, 6) + 0.0:g}"

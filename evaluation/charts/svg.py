@@ -91,12 +91,12 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def clean(text: str) -> str:
-    """Return the text without the control characters that no XML may hold."""
+    """Return the text without the control characters that XML forbids."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 
 def fitting(text: str, width: float, size: float = LETTERS) -> str:
-    """Return the text in one line, cut in the middle where it would be wider than `width`.
+    """Return the text on one line, cut in the middle if it is wider than `width`.
 
     Names of models and questions differ at their ends.
     """
@@ -109,26 +109,28 @@ def fitting(text: str, width: float, size: float = LETTERS) -> str:
 
 
 def width_of(text: str, size: float = LETTERS) -> float:
-    """Return how wide a text is at most, but for unusually wide letters."""
-    return len(text) * size * letter_width(text)
+    """Return an upper estimate of a text's width in pixels."""
+    return len(text) * size * estimate_letter_width(text)
 
 
-def letter_width(text: str) -> float:
+def estimate_letter_width(text: str) -> float:
     """Return the mean width of the letters of a text in proportion to their size.
 
     A text counts as an id, which has wider letters, from a quarter of digits and capitals on.
     """
-    n_wide = sum(one.isdigit() or one.isupper() or one == "@" for one in text)
+    n_wide = sum(letter.isdigit() or letter.isupper() or letter == "@" for letter in text)
     return WIDE_LETTER_WIDTH if "@" in text or 4 * n_wide > len(text) else LETTER_WIDTH
 
 
-def number(value: float) -> str:
-    """Return a coordinate."""
+def format_coordinate(value: float) -> str:
+    """Return a coordinate with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 class Drawing:
-    """An SVG picture of some width and height, filled from back to front.
+    """An SVG drawing, filled from back to front.
+
+    Shapes are added to the drawing, or to the group that `mark` opened last.
 
     Shapes are added to the picture, or to the group that `mark` opened last.
     """
@@ -140,9 +142,9 @@ class Drawing:
             "svg",
             {
                 "xmlns": NAMESPACE,
-                "viewBox": f"0 0 {number(width)} {number(height)}",
-                "width": number(width),
-                "height": number(height),
+                "viewBox": f"0 0 {format_coordinate(width)} {format_coordinate(height)}",
+                "width": format_coordinate(width),
+                "height": format_coordinate(height),
                 "role": "img",
                 "aria-label": clean(f"{title}. {description}"),
                 "font-family": FONT,
@@ -153,27 +155,43 @@ class Drawing:
 
     def line(self, x1: float, y1: float, x2: float, y2: float, look: str) -> None:
         """Add a straight line."""
-        ends = {"x1": number(x1), "y1": number(y1), "x2": number(x2), "y2": number(y2)}
+        ends = {
+            "x1": format_coordinate(x1),
+            "y1": format_coordinate(y1),
+            "x2": format_coordinate(x2),
+            "y2": format_coordinate(y2),
+        }
         self._add("line", ends, look)
 
     def path(self, points: list[tuple[float, float]], look: str) -> None:
-        """Add a line through points."""
-        through = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+        """Add a polyline through the points."""
+        through = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
         self._add("polyline", {"points": through}, look)
 
     def rectangle(self, x: float, y: float, width: float, height: float, look: str) -> None:
         """Add a rectangle."""
-        sides = {"width": number(max(0, width)), "height": number(max(0, height))}
-        self._add("rect", {"x": number(x), "y": number(y), **sides}, look)
+        sides = {
+            "width": format_coordinate(max(0, width)),
+            "height": format_coordinate(max(0, height)),
+        }
+        self._add("rect", {"x": format_coordinate(x), "y": format_coordinate(y), **sides}, look)
 
     def dot(self, x: float, y: float, look: str, radius: float = 4.5) -> None:
         """Add a dot."""
-        self._add("circle", {"cx": number(x), "cy": number(y), "r": number(radius)}, look)
+        self._add(
+            "circle",
+            {
+                "cx": format_coordinate(x),
+                "cy": format_coordinate(y),
+                "r": format_coordinate(radius),
+            },
+            look,
+        )
 
     def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
-        """Add a diamond, which can be told from a dot without colours."""
+        """Add a diamond, which differs from a dot without colours."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
-        points = " ".join(f"{number(a)},{number(b)}" for a, b in corners)
+        points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, look)
 
     def star(self, x: float, y: float, look: str, radius: float = 9) -> None:
@@ -182,9 +200,8 @@ class Drawing:
         for corner in range(10):
             far = radius if corner % 2 == 0 else radius * 0.45
             angle = math.pi * (corner / 5 - 0.5)
-            points.append(
-                f"{number(x + far * math.cos(angle))},{number(y + far * math.sin(angle))}"
-            )
+            corner_x, corner_y = x + far * math.cos(angle), y + far * math.sin(angle)
+            points.append(f"{format_coordinate(corner_x)},{format_coordinate(corner_y)}")
         self._add("polygon", {"points": " ".join(points)}, look)
 
     def text(
@@ -198,22 +215,27 @@ class Drawing:
         turned: bool = False,
         full: str = "",
     ) -> None:
-        """Add a line of text, upwards if `turned`; its direction is its own, its place is not.
+        """Add a line of text, vertical if `turned`.
 
         `full` is what a cut text stands for: it is told when the text is pointed at.
         """
-        where = {"x": number(x), "y": number(y), "text-anchor": anchor, "unicode-bidi": "isolate"}
+        where = {
+            "x": format_coordinate(x),
+            "y": format_coordinate(y),
+            "text-anchor": anchor,
+            "unicode-bidi": "isolate",
+        }
         if size is not None:
-            where["font-size"] = number(size)
+            where["font-size"] = format_coordinate(size)
         if turned:
-            where["transform"] = f"rotate(-90 {number(x)} {number(y)})"
+            where["transform"] = f"rotate(-90 {format_coordinate(x)} {format_coordinate(y)})"
         added = self._add("text", where, look)
         added.text = clean(text)
         if full and " ".join(full.split()) != text:
             ET.SubElement(added, "title").text = clean(full)
 
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
-        """Open a group that says `tip` when it is pointed at, and leads to `link`.
+        """Open a group with a tooltip and a link.
 
         `data` is for scripts, such as what a slider changes.
         """
@@ -230,7 +252,7 @@ class Drawing:
         self._parent = self.root
 
     def taken_away(self, title: str, captions: Sequence[str]) -> None:
-        """Make it fit to stand alone: on white paper, without what only the page may say.
+        """Prepare the drawing as a file: white background, title and captions, no page data.
 
         It gets a title above and captions below.
         """
@@ -245,15 +267,19 @@ class Drawing:
         for at, line in enumerate(lines):
             self.text(10, self.height + 16 + at * CAPTION, line, "faint")
         height = TITLE + self.height + len(lines) * CAPTION + 10
-        top, sides = number(-TITLE), {"width": number(self.width), "height": number(height)}
+        top, sides = (
+            format_coordinate(-TITLE),
+            {"width": format_coordinate(self.width), "height": format_coordinate(height)},
+        )
         paper = ET.Element("rect", {"y": top, **sides, **LOOKS["paper"]})
         self.root.insert(0, paper)
         self.root.attrib.update(sides, viewBox=f"0 {top} {sides['width']} {sides['height']}")
 
     def markup(self) -> str:
-        """Return the picture as XML that is HTML as well."""
+        """Return the drawing as XML that is valid HTML too."""
         return ET.tostring(self.root, encoding="unicode")
 
     def _add(self, tag: str, attributes: dict[str, str], look: str) -> ET.Element:
+        """Add a shape with the attributes and class of its look, and return the element."""
         known = {"class": f"chart-{look}", **LOOKS[look], **attributes}
         return ET.SubElement(self._parent, tag, known)

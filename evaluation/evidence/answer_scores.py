@@ -1,4 +1,4 @@
-"""What methods' scores of single answers are worth, where somebody said what each answer is worth.
+"""Measure how well a method's scores of single answers agree with known values of these answers.
 
 A worker's score is a mean over many answers, and may be right where the single scores are not. Here
 the single ones are looked at: do they rise with the answers' values within a question, is the best
@@ -32,7 +32,7 @@ NO_PAIRS = "no_answers_of_a_label"
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """What a method's scores of answers are worth by one measure, with its interval over questions.
+    """One measure of a method's answer scores, with its 95% interval over questions.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class AnswerMeasure:
         return (self.setting, self.method, self.measure, of.value, of.low, of.high, of.n_clusters)
 
 
-def answer_measures(
+def measure_answer_scores(
     setting: str,
     trial: Trial,
     values: Floats,
@@ -58,7 +58,7 @@ def answer_measures(
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int = 0,
 ) -> Iterator[AnswerMeasure]:
-    """Yield what a method's scores of a crowd's answers are worth.
+    """Yield each measure of how well a method's answer scores agree with known values.
 
     Parameters
     ----------
@@ -72,17 +72,18 @@ def answer_measures(
     mean); and of each contrast the AUC over all its pairs of answers, of any questions. Intervals:
     questions drawn with replacement, the scores as they are.
     """
-    for measure, found in _measured(trial, values, method, contrasts, seed):
+    for measure, found in _compute_measures(trial, values, method, contrasts, seed):
         yield AnswerMeasure(setting, method.name, measure, found)
 
 
-def _measured(
+def _compute_measures(
     trial: Trial,
     values: Floats,
     method: Method,
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int,
 ) -> Iterator[tuple[str, Estimated]]:
+    """Yield (measure, estimate) pairs; all are empty, with a reason, without answer scores."""
     crowd = trial.crowd
     reason = NO_ANSWER_SCORES
     scores = None
@@ -97,22 +98,30 @@ def _measured(
         return
     worth, questions = values[crowd.rows], crowd.questions
     scored = ~np.isnan(scores)
-    known = scored & ~np.isnan(worth)
-    asked = [np.flatnonzero(known & (questions == at)) for at in np.unique(questions[known])]
-    within = [pearson(scores[rows], worth[rows]) for rows in asked]
-    yield WITHIN, _mean([one for one in within if one is not None], seed, NO_SPREAD)
-    best = [_value_of_best(scores[rows], worth[rows]) for rows in asked]
-    yield BEST, _mean(best, seed, NO_ANSWERS)
+    has_both = scored & ~np.isnan(worth)
+    rows_by_question = [
+        np.flatnonzero(has_both & (questions == question))
+        for question in np.unique(questions[has_both])
+    ]
+    within = [pearson(scores[rows], worth[rows]) for rows in rows_by_question]
+    yield WITHIN, _estimate_mean([one for one in within if one is not None], seed, NO_SPREAD)
+    best = [_compute_best_value(scores[rows], worth[rows]) for rows in rows_by_question]
+    yield BEST, _estimate_mean(best, seed, NO_ANSWERS)
     for name, (higher, lower) in contrasts.items():
-        yield name, _auc(scores, questions, higher[crowd.rows], lower[crowd.rows] & scored, seed)
+        yield (
+            name,
+            _estimate_auc(scores, questions, higher[crowd.rows], lower[crowd.rows] & scored, seed),
+        )
 
 
-def _value_of_best(scores: Floats, worth: Floats) -> float:
+def _compute_best_value(scores: Floats, values: Floats) -> float:
+    """Return the mean value of the question's top-scored answers (ties within 1e-12)."""
     # Rounding does not make answers unequal.
-    return float(worth[scores >= scores.max() - 1e-12].mean())
+    return float(values[scores >= scores.max() - 1e-12].mean())
 
 
-def _mean(by_question: Sequence[float], seed: int, reason: str) -> Estimated:
+def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> Estimated:
+    """Return the mean over questions with its bootstrap interval; empty for no question."""
     numbers = np.array(by_question)
     if not len(numbers):
         return Estimated(None, None, None, 0, 0, reason)
@@ -120,9 +129,10 @@ def _mean(by_question: Sequence[float], seed: int, reason: str) -> Estimated:
     return clustered_interval(lambda rows: float(numbers[rows].mean()), n, DRAWS, seed)
 
 
-def _auc(
+def _estimate_auc(
     scores: Floats, questions: Integers, higher: Booleans, lower: Booleans, seed: int
 ) -> Estimated:
+    """Return the AUC of scores of `higher` against `lower` answers, resampled by question."""
     higher = higher & ~np.isnan(scores)
     rows = np.flatnonzero(higher | lower)
     scores, higher = scores[rows], higher[rows]
@@ -130,5 +140,5 @@ def _auc(
     def statistic(drawn: Integers) -> float | None:
         return auc(scores[drawn[higher[drawn]]], scores[drawn[~higher[drawn]]])
 
-    found = clustered_interval(statistic, questions[rows], DRAWS, seed)
-    return found if found.value is not None else replace(found, reason=NO_PAIRS)
+    estimate = clustered_interval(statistic, questions[rows], DRAWS, seed)
+    return estimate if estimate.value is not None else replace(estimate, reason=NO_PAIRS)

@@ -1,4 +1,4 @@
-"""Texts that methods can score: with their vectors, a judge and an entailment model."""
+"""Build corpora for the studies: texts with vectors, judge scores and entailment models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from evaluation.methods.grams import Vectors
 
 
 class CorpusVectors:
-    """Vectors of a corpus by SPEC, each made once.
+    """Vectors of a corpus by embedder SPEC, each computed once.
+
+    `others` are texts that are embedded in the same space; no embedder is fitted on them.
 
     `others` are texts that are brought into the same space and learned nothing from.
     """
@@ -47,30 +49,31 @@ class CorpusVectors:
         self._made: dict[str, Embedded] = {}
         self._fitted: dict[str, Embedder] = {}
 
-    def of(self, spec: str) -> Vectors:
-        """Return (N, d) vectors of the texts. Raises `BackendError`."""
-        return self._of(spec).answers
+    def embed_texts(self, spec: str) -> Vectors:
+        """Return the (N, d) vectors of the texts. Raises `BackendError`."""
+        return self._embed(spec).answers
 
-    def of_others(self, spec: str) -> Vectors:
-        """Return the vectors of the other texts, which there must be. Raises `BackendError`."""
-        found = self._of(spec).models
+    def embed_others(self, spec: str) -> Vectors:
+        """Return the vectors of the other texts, which must exist. Raises `BackendError`."""
+        found = self._embed(spec).models
         assert found is not None
         return found
 
-    def of_more(self, spec: str, texts: Sequence[str]) -> Vectors:
-        """Return vectors of further texts in the space of the corpus. Raises `BackendError`."""
+    def embed_further(self, spec: str, texts: Sequence[str]) -> Vectors:
+        """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
         if spec not in self._fitted:
             self._fitted[spec] = get_embedder(spec).fit(self._texts)
         return self._fitted[spec].embed(texts)
 
-    def _of(self, spec: str) -> Embedded:
+    def _embed(self, spec: str) -> Embedded:
+        """Return the vectors of texts and others by one embedder, computed once."""
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)
             self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
         return self._made[spec]
 
-    def described(self) -> dict[str, dict[str, str]]:
-        """Return model, revision and precision by SPEC, of those that were used."""
+    def describe(self) -> dict[str, dict[str, str]]:
+        """Return model, revision and precision of each embedder used so far, by SPEC."""
         return {
             spec: {
                 "model": found.info.model,
@@ -81,7 +84,7 @@ class CorpusVectors:
         }
 
 
-def corpus_of(
+def build_corpus(
     texts: Sequence[str],
     questions: ArrayLike,
     vectors: CorpusVectors,
@@ -100,32 +103,39 @@ def corpus_of(
 
     Raises `BackendError`.
     """
-    judged, described = None, None
+    judged, description = None, None
     if request.judge is not None and asked and not request.core:
         judge = Judge(request.judge)
-        judged = judge.scores(
+        judged = judge.score_answers(
             [asked[label] for label in np.asarray(questions).tolist()],
             texts,
             progress and (lambda done, total: progress("judge", done, total)),
         )
-        silent = int(np.isnan(judged).sum())
-        described = {"judge": judge.name, "prompt": SCORE.template, "without_score": silent}
+        n_without_score = int(np.isnan(judged).sum())
+        description = {
+            "judge": judge.name,
+            "prompt": SCORE.template,
+            "without_score": n_without_score,
+        }
     corpus = Corpus(
         texts,
         questions,
-        vectors.of,
+        vectors.embed_texts,
         request.embedder,
-        references=vectors.of_others if references else None,
+        references=vectors.embed_others if references else None,
         judged=judged,
-        entails=None if request.nli is None else _entails(request.nli, texts, progress),
-        contradicts=None if request.nli is None else _contradicts(request.nli, texts, progress),
+        entails=None if request.nli is None else _load_entailment(request.nli, texts, progress),
+        contradicts=None
+        if request.nli is None
+        else _load_contradiction(request.nli, texts, progress),
     )
-    return corpus, described
+    return corpus, description
 
 
-def _entails(
+def _load_entailment(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
+    """Return a function from (premise, hypothesis) row pairs to entailment probabilities."""
     model = EntailmentModel.load(name)
 
     def entails(pairs: Integers) -> Floats:
@@ -137,10 +147,10 @@ def _entails(
     return entails
 
 
-def _contradicts(
+def _load_contradiction(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return what says it of pairs; each pair is read once, for all crowds that hold it."""
+    """Return a function from row pairs to contradiction probabilities, cached per pair."""
     known: dict[tuple[int, int], float] = {}
     model: ContradictionModel | None = None
 
@@ -155,11 +165,11 @@ def _contradicts(
                 raise UnavailableError("no_class_for_contradiction") from error
         both = list(map(tuple, pairs.tolist()))
         new = list(dict.fromkeys(pair for pair in both if pair not in known))
-        said, _ = model.both_ways(
+        probabilities, _ = model.both_ways(
             [(texts[one], texts[other]) for one, other in new],
             progress and (lambda done, total: progress("contradiction", done, total)),
         )
-        known.update(zip(new, said.tolist(), strict=True))
+        known.update(zip(new, probabilities.tolist(), strict=True))
         return np.array([known[pair] for pair in both])
 
     return contradicts
@@ -167,7 +177,7 @@ def _contradicts(
 
 @dataclass(frozen=True)
 class GradedCorpus:
-    """Answers with grades, and the corpus made of them.
+    """Answers with expert grades, and the corpus built of them.
 
     Attributes
     ----------
@@ -181,13 +191,13 @@ class GradedCorpus:
 
     @classmethod
     def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
-        """Read the data set of Mohler et al. Raises `InputError` and `BackendError`."""
+        """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
         graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
         references = [asked[name].reference for name in questions if name in asked]
         complete = len(references) == len(questions)
         vectors = CorpusVectors(graded.texts, progress, references if complete else None)
-        corpus, judged = corpus_of(
+        corpus, judged = build_corpus(
             graded.texts,
             graded.questions,
             vectors,
@@ -199,14 +209,14 @@ class GradedCorpus:
         return cls(graded, corpus, vectors, judged)
 
     def summary(self, study: str, request: Request) -> dict[str, object]:
-        """Return what every summary says of the data; call it after the vectors were used."""
+        """Return the summary entries on data, seeds and versions; call it after embedding."""
         return {
             "study": study,
             "answers": len(self.graded.texts),
             "questions": self.corpus.n_questions,
             "repetitions": request.repetitions,
             "seeds": [request.seeds.start, request.seeds.stop - 1],
-            "embedders": self.vectors.described(),
+            "embedders": self.vectors.describe(),
             "judge": self.judged,
             "input_hash": combined_hash(
                 [

@@ -1,4 +1,4 @@
-"""The public corpora that the evidence rests on, read from a folder that is not ours."""
+"""Read the public data sets of the studies from a folder that the user names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DATA_SET_REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """Answers that experts graded; nobody knows who wrote which (Mohler et al. 2011).
+    """Answers with expert grades, without the students' ids (Mohler et al. 2011).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class GradedAnswers:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """What a question of Mohler et al. asks, and the instructor's own answer to it."""
+    """The text of a question of Mohler et al. and the instructor's reference answer."""
 
     question: str
     reference: str
@@ -68,7 +68,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class Translations:
-    """Sentences that crowd workers translated, with true translations (Li and Fukumoto 2019).
+    """Sentences translated by crowd workers, with true translations (Li and Fukumoto 2019).
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Translations:
 
 @dataclass(frozen=True)
 class StudentAnswers:
-    """Answers of students with ids to questions on electricity (Dzikovska et al. 2013).
+    """Labelled answers of identified students to questions on electricity (Dzikovska et al. 2013).
 
     Attributes
     ----------
@@ -99,12 +99,14 @@ class StudentAnswers:
 
 
 def load_mohler(folder: Path) -> GradedAnswers:
-    """Read mohler2011/answers.csv; line breaks written as <br> become spaces."""
-    rows = list(_rows(folder, MOHLER, ("question_id", "answer", "grade_average")))
+    """Read mohler2011/answers.csv as graded answers; <br> becomes a space."""
+    rows = list(_read_rows(folder, MOHLER, ("question_id", "answer", "grade_average")))
     try:
         grades = np.array([float(row[2]) for row in rows])
     except ValueError as error:
-        raise _no_data_set(folder / MOHLER, "data_set_grade_unreadable", error=error) from error
+        raise _build_data_set_error(
+            folder / MOHLER, "data_set_grade_unreadable", error=error
+        ) from error
     return GradedAnswers(
         texts=[row[1].replace("<br>", " ") for row in rows],
         questions=np.array([row[0] for row in rows]),
@@ -113,10 +115,10 @@ def load_mohler(folder: Path) -> GradedAnswers:
 
 
 def load_mohler_questions(folder: Path) -> dict[str, AskedQuestion]:
-    """Read mohler2011/questions.csv, by question id; empty where there is no such file."""
+    """Read mohler2011/questions.csv by question id; empty without the file."""
     if not (folder / MOHLER_QUESTIONS).exists():
         return {}
-    rows = _rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
+    rows = _read_rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
     return {
         name: AskedQuestion(question.replace("<br>", " "), reference.replace("<br>", " "))
         for name, question, reference in rows
@@ -124,15 +126,19 @@ def load_mohler_questions(folder: Path) -> dict[str, AskedQuestion]:
 
 
 def load_crowdwsa(folder: Path, name: str) -> Translations:
-    """Read crowdwsa2019 "T1" or "T2", keeping a worker's first answer to a sentence."""
-    labels, truths = crowdwsa_files(name)
+    """Read crowdwsa2019 "T1" or "T2" with each worker's first answer to a sentence."""
+    labels, truths = list_crowdwsa_files(name)
     first: dict[tuple[str, str], str] = {}
-    for worker, sentence, text in _rows(folder, labels, ("worker", "sentence", "workeranswer")):
+    for worker, sentence, text in _read_rows(
+        folder, labels, ("worker", "sentence", "workeranswer")
+    ):
         first.setdefault((worker, sentence), text)
-    truth = dict(_rows(folder, truths, ("sentence", "trueanswer")))
+    truth = dict(_read_rows(folder, truths, ("sentence", "trueanswer")))
     unknown = {sentence for _, sentence in first} - set(truth)
     if unknown:
-        raise _no_data_set(folder / truths, "data_set_truth_missing", sentence=min(unknown))
+        raise _build_data_set_error(
+            folder / truths, "data_set_truth_missing", sentence=min(unknown)
+        )
     return Translations(
         workers=np.array([worker for worker, _ in first]),
         sentences=np.array([sentence for _, sentence in first]),
@@ -142,18 +148,18 @@ def load_crowdwsa(folder: Path, name: str) -> Translations:
 
 
 def load_beetle(folder: Path) -> StudentAnswers:
-    """Read beetle2013/answers.csv, keeping a student's first attempt at a question.
+    """Read beetle2013/answers.csv with each student's first attempt at a question.
 
     Without a column `label` all labels are "", which no table of labels knows.
     """
     first: dict[tuple[str, str], tuple[int, str, str]] = {}
-    for worker, question, order, text, label in _rows(
+    for worker, question, order, text, label in _read_rows(
         folder, BEETLE, ("worker", "question", "order", "answer"), ("label",)
     ):
         if not order.isdecimal():
-            raise _no_data_set(folder / BEETLE, "data_set_order_unreadable", order=order)
-        found = first.get((worker, question))
-        if found is None or int(order) < found[0]:
+            raise _build_data_set_error(folder / BEETLE, "data_set_order_unreadable", order=order)
+        earlier = first.get((worker, question))
+        if earlier is None or int(order) < earlier[0]:
             first[worker, question] = (int(order), text, label)
     return StudentAnswers(
         workers=np.array([worker for worker, _ in first]),
@@ -164,38 +170,39 @@ def load_beetle(folder: Path) -> StudentAnswers:
 
 
 def load_labelled_beetle(folder: Path) -> StudentAnswers:
-    """Read the same, refusing labels that nobody knows, and a file without answers."""
+    """Read beetle2013/answers.csv; raises InputError for unknown labels or no answers."""
     found = load_beetle(folder)
     unknown = sorted(set(found.labels.tolist()) - set(BEETLE_LABELS))
     if unknown:
         labels = {"label": unknown[0], "known": ", ".join(BEETLE_LABELS)}
-        raise _no_data_set(folder / BEETLE, "data_set_label_unknown", **labels)
+        raise _build_data_set_error(folder / BEETLE, "data_set_label_unknown", **labels)
     if not found.texts:
-        raise _no_data_set(folder / BEETLE, "data_set_empty")
+        raise _build_data_set_error(folder / BEETLE, "data_set_empty")
     return found
 
 
 def load_beetle_questions(folder: Path) -> dict[str, str]:
-    """Read what beetle2013/questions.csv asks, by question; empty where there is no such file."""
+    """Read the question texts of beetle2013/questions.csv by id; empty without the file."""
     if not (folder / BEETLE_QUESTIONS).exists():
         return {}
-    return dict(_rows(folder, BEETLE_QUESTIONS, ("question", "text")))
+    return dict(_read_rows(folder, BEETLE_QUESTIONS, ("question", "text")))
 
 
-def crowdwsa_files(name: str) -> tuple[str, str]:
-    """Return the paths, below the folder of data sets, of the answers and the true translations."""
+def list_crowdwsa_files(name: str) -> tuple[str, str]:
+    """Return the relative paths of the answers and of the true translations."""
     return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"
 
 
-def _no_data_set(path: Path, code: str, **values: object) -> InputError:
+def _build_data_set_error(path: Path, code: str, **values: object) -> InputError:
+    """Return the InputError of an unusable data set file, by problem code."""
     reason = DATA_SET_REASONS[code].format_map(values)
     return InputError([Problem(str(path), None, None, reason, REMEDY, code=code, values=values)])
 
 
-def _rows(
+def _read_rows(
     folder: Path, name: str, columns: Sequence[str], more: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Yield the cells of some columns; of those in `more` "" where there is no such column."""
+    """Yield the cells of the named columns of each row; "" for missing columns of `more`."""
     path = folder / name
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -206,18 +213,20 @@ def _rows(
             header = next(lines, [])
             missing = [column for column in columns if column not in header]
             if missing:
-                raise _no_data_set(path, "data_set_columns_missing", columns=", ".join(missing))
-            at = [header.index(column) for column in columns]
-            there = [header.index(column) if column in header else None for column in more]
-            last = max([*at, *(place for place in there if place is not None)])
+                raise _build_data_set_error(
+                    path, "data_set_columns_missing", columns=", ".join(missing)
+                )
+            columns_at = [header.index(column) for column in columns]
+            optional_at = [header.index(column) if column in header else None for column in more]
+            last = max([*columns_at, *(place for place in optional_at if place is not None)])
             for row in lines:
                 if len(row) <= last:
-                    raise _no_data_set(path, "data_set_row_short", row=lines.line_num)
+                    raise _build_data_set_error(path, "data_set_row_short", row=lines.line_num)
                 yield [
-                    *(row[place] for place in at),
-                    *("" if place is None else row[place] for place in there),
+                    *(row[place] for place in columns_at),
+                    *("" if place is None else row[place] for place in optional_at),
                 ]
     except OSError as error:
-        raise _no_data_set(path, "data_set_unreadable", error=error.strerror) from error
+        raise _build_data_set_error(path, "data_set_unreadable", error=error.strerror) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise _no_data_set(path, "data_set_damaged", error=error) from error
+        raise _build_data_set_error(path, "data_set_damaged", error=error) from error

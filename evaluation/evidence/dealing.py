@@ -1,4 +1,4 @@
-"""Workers dealt from graded answers, where nobody knows who wrote which (section 6.1, Table 2)."""
+"""Assign graded answers to simulated workers: the data set names no authors (6.1, Table 2)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ CROWD = 20
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """A simulated crowd: which answers (rows of the corpus) were dealt to which worker."""
+class AnswerAssignment:
+    """The answers (rows of the corpus) of each simulated worker."""
 
     rows: NDArray[np.int64]
     workers: NDArray[np.int64]
 
-    def truth(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (M,) the mean expert grade of what each worker was dealt."""
+    def compute_true_grades(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (M,) the mean expert grade of each worker's answers."""
         return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
 
 
@@ -32,8 +32,8 @@ def deal(
     crowd: int = CROWD,
     *,
     best: bool = True,
-) -> Dealt:
-    """Deal every question's best answers to a crowd of workers, in tiers of `tier`.
+) -> AnswerAssignment:
+    """Assign each question's best answers to `crowd` simulated workers, in tiers of `tier`.
 
     Each gets one; questions with fewer answers than workers are left out.
 
@@ -49,6 +49,7 @@ def deal(
         answers = np.flatnonzero(corpus.questions == question)
         if not best:
             answers = rng.permutation(answers)[:crowd]
+        # Ties at random, as in the paper's Table 2.
         ties = rng.random(len(answers))
         ranked = answers[np.lexsort((ties, -grades[answers]))][:crowd]
         if len(ranked) < crowd:
@@ -56,4 +57,4 @@ def deal(
         for first in range(0, crowd, tier):
             rows.append(rng.permutation(ranked[first : first + tier]))
             workers.append(np.arange(first, first + tier))
-    return Dealt(np.concatenate(rows), np.concatenate(workers))
+    return AnswerAssignment(np.concatenate(rows), np.concatenate(workers))

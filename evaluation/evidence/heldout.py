@@ -1,4 +1,4 @@
-"""Choosing a method on one half of the questions, to report it on the other.
+"""Choose a method on one half of the questions and report it on the other half.
 
 Of many methods the best one looks better than it is on the data that it was chosen by. So the
 questions are split at random (by the study's seed), the unsupervised method with the greatest mean
@@ -23,7 +23,7 @@ HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """What was chosen, by what.
+    """The method chosen on one half of the questions, and the means it was chosen by.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class MethodChoice:
     questions: Sequence[object]
     seed: int
 
-    def described(self) -> dict[str, object]:
-        """Return what the summary says."""
+    def describe(self) -> dict[str, object]:
+        """Return the entries of summary.json on the choice."""
         return {
             "chosen": self.method,
             "chosen_by": "greatest mean over settings, on the questions listed",
@@ -48,17 +48,17 @@ class MethodChoice:
         }
 
 
-def choosing_half(n_questions: int, seed: int) -> Booleans:
-    """Return (Q,) which questions are chosen by: a random half, rounded down."""
+def draw_choosing_half(n_questions: int, seed: int) -> Booleans:
+    """Return (Q,) True for a random half of the questions, rounded down."""
     half = np.zeros(n_questions, dtype=bool)
     half[np.random.default_rng(seed).permutation(n_questions)[: n_questions // 2]] = True
     return half
 
 
-def choose(
+def choose_method(
     rows: Sequence[EvidenceRow], methods: Sequence[Method], questions: Sequence[object], seed: int
 ) -> MethodChoice:
-    """Choose among the methods that know no answer key; the first one wins a tie."""
+    """Return the unsupervised method of greatest mean correlation; the first wins a tie."""
     means: dict[str, float] = {}
     for method in methods:
         found = [row.pearson_mean for row in rows if row.method == method.name]
@@ -69,7 +69,7 @@ def choose(
 
 
 def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
-    """Write choosing.csv and choosing.md: the half that was chosen by, every candidate."""
+    """Write choosing.csv and choosing.md: all candidates on the half that chooses."""
     cells = [
         (
             row.method,

@@ -1,4 +1,4 @@
-"""Known people whose answers somebody judged: how well each method finds who answers well.
+"""Correlate methods' scores of identified workers with true values from their labelled answers.
 
 Nobody is dealt or simulated here. A worker's true value is the mean value of their answers (with 1
 for a correct answer and 0 for another, the share correct), and a method's raw scores of the workers
@@ -31,8 +31,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.evidence.baselines import Corpus, Crowd, Method
-from evaluation.evidence.methods_table import FEWEST_WORKERS, Scored, Told, Trial, rows_of, score
-from evaluation.evidence.tables import EvidenceRow, correlations
+from evaluation.evidence.methods_table import (
+    FEWEST_WORKERS,
+    MethodScores,
+    StepCallback,
+    Trial,
+    build_rows,
+    score_trials,
+)
+from evaluation.evidence.tables import EvidenceRow, compute_correlations
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.inference.draws import multiplicities, standard_deviations
 from evaluation.methods.inference.intervals import t_interval, widened_percentile_interval
@@ -65,7 +72,7 @@ AGREEMENT_HEADER = (
 
 @dataclass(frozen=True)
 class LabelledCrowd:
-    """Answers of known workers, each with what it is worth.
+    """Answers of identified workers, each with its true value.
 
     Attributes
     ----------
@@ -81,7 +88,7 @@ class LabelledCrowd:
 
     @cached_property
     def codes(self) -> Integers:
-        """(N,) numbers of the workers, 0 to M-1."""
+        """(N,) worker codes, 0 to M-1."""
         return codes_of(self.workers)[0]
 
     @property
@@ -89,19 +96,19 @@ class LabelledCrowd:
         """Number M of workers."""
         return int(self.codes.max()) + 1
 
-    def trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
-        """Return the crowd, or its answers kept (N,), with the (M,) true values on these."""
+    def build_trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
+        """Return the crowd, or its answers in `keep` (N,), with (M,) true values."""
         rows = np.arange(len(self.codes)) if keep is None else np.flatnonzero(keep)
         everybody = np.ones(self.n_workers, dtype=bool)
         crowd = Crowd(self.corpus, rows, self.codes[rows], everybody, seed)
-        return self.valued(crowd)
+        return self.add_true_values(crowd)
 
-    def valued(self, crowd: Crowd) -> Trial:
+    def add_true_values(self, crowd: Crowd) -> Trial:
         """Return a crowd of these answers with its workers' true values; NaN without any."""
-        return Trial(crowd, crowd.worker_means(self.values[crowd.rows]))
+        return Trial(crowd, crowd.compute_worker_means(self.values[crowd.rows]))
 
-    def parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
-        """Return a crowd for each seed, of a share of the answers drawn at random.
+    def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
+        """Return a crowd for each seed, of a random share of the answers.
 
         Answers are drawn one by one without replacement, whoever gave them to whichever question.
         """
@@ -110,13 +117,13 @@ class LabelledCrowd:
         for seed in seeds:
             keep = np.zeros(n, dtype=bool)
             keep[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
-            trials.append(self.trial(keep, seed))
+            trials.append(self.build_trial(keep, seed))
         return trials
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a method's raw scores agree with the true values, with both intervals.
+    """A method's correlations with the true values, with both intervals.
 
     Attributes
     ----------
@@ -145,15 +152,15 @@ class Agreement:
         return (*found, self.n_workers, self.n_questions, self.n_answers, self.row.repetitions)
 
 
-def agreements(
+def compute_agreements(
     setting: str,
     labelled: LabelledCrowd,
     trials: Sequence[Trial],
     methods: Sequence[Method],
     seed: int = 0,
-    told: Told | None = None,
+    on_step: StepCallback | None = None,
 ) -> list[Agreement]:
-    """Return a row for each method.
+    """Return each method's agreement with the true values.
 
     Parameters
     ----------
@@ -166,97 +173,106 @@ def agreements(
     truth = np.array([trial.truth for trial in trials])
     scored, halves = [], []
     for method in methods:
-        scored.append(score(trials, method))
-        halves.append(_halves(labelled, trials, scored[-1], seed))
-        if told is not None:
-            told()
-    rows = rows_of(setting, scored, truth, seed)
-    reason = _undefined(truth)
+        scored.append(score_trials(trials, method))
+        halves.append(_correlate_halves(labelled, trials, scored[-1], seed))
+        if on_step is not None:
+            on_step()
+    rows = build_rows(setting, scored, truth, seed)
+    reason = _find_undefined_reason(truth)
     return [
-        _agreement(row, one, of_halves, trials, truth, seed, reason)
+        _compute_agreement(row, one, of_halves, trials, truth, seed, reason)
         for row, one, of_halves in zip(rows, scored, halves, strict=True)
     ]
 
 
-def _agreement(
+def _compute_agreement(
     row: EvidenceRow,
-    scored: Scored,
+    scored: MethodScores,
     halves: Floats,
     trials: Sequence[Trial],
     truth: Floats,
     seed: int,
     reason: str | None,
 ) -> Agreement:
+    """Return the agreement of one method, with intervals over workers and over questions."""
     crowd = trials[0].crowd
     n = len(np.unique(crowd.questions))
     names = ("pearson", "spearman")
-    nothing = dict.fromkeys(names, (np.nan, np.nan))
+    no_ends = dict.fromkeys(names, (np.nan, np.nan))
     if np.isnan(row.pearson_mean) or scored.scores is None:
-        known = scored.reason or reason
-        if known is not None:
-            row = EvidenceRow.empty(row.setting, row.method, known)
-        of_workers = of_questions = nothing
+        why_empty = scored.reason or reason
+        if why_empty is not None:
+            row = EvidenceRow.empty(row.setting, row.method, why_empty)
+        worker_ends = question_ends = no_ends
     else:
-        drawn = _workers_drawn(scored.scores, truth, seed)
-        at = widened_percentile_interval(drawn, truth.shape[1])
-        of_workers = {name: (at.low[k], at.high[k]) for k, name in enumerate(names)}
-        over = t_interval(
+        drawn = _bootstrap_workers(scored.scores, truth, seed)
+        interval = widened_percentile_interval(drawn, truth.shape[1])
+        worker_ends = {name: (interval.low[k], interval.high[k]) for k, name in enumerate(names)}
+        question_interval = t_interval(
             np.clip([row.pearson_mean, row.spearman_mean], -1.0, 1.0),
-            _half_errors(halves, n),
+            _compute_half_errors(halves, n),
             n,
             scale="arctanh",
         )
-        of_questions = {name: (over.low[k], over.high[k]) for k, name in enumerate(names)}
-    there = len(np.unique(crowd.workers))
-    return Agreement(row, of_workers, of_questions, there, n, len(crowd.rows))
+        question_ends = {
+            name: (question_interval.low[k], question_interval.high[k])
+            for k, name in enumerate(names)
+        }
+    n_workers = len(np.unique(crowd.workers))
+    return Agreement(row, worker_ends, question_ends, n_workers, n, len(crowd.rows))
 
 
-def _workers_drawn(scores: Floats, truth: Floats, seed: int) -> Floats:
-    """Return (2, DRAWS) Pearson's and Spearman's correlations of workers drawn anew.
+def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
+    """Return (2, DRAWS) Pearson and Spearman correlations of resampled workers.
 
     Draw b takes the workers of repetition b, from the first again after the last.
     """
     m = truth.shape[1]
-    found: list[tuple[float, float]] = []
+    correlations_drawn: list[tuple[float, float]] = []
     for block in multiplicities(m, DRAWS, seed):
         for times in block.astype(np.int64):
             rows = np.repeat(np.arange(m), times)
-            at = len(found) % len(truth)
-            found.append(correlations(scores[at, rows], truth[at, rows]))
-    return np.array(found).T
+            repetition = len(correlations_drawn) % len(truth)
+            correlations_drawn.append(
+                compute_correlations(scores[repetition, rows], truth[repetition, rows])
+            )
+    return np.array(correlations_drawn).T
 
 
-def _halves(labelled: LabelledCrowd, trials: Sequence[Trial], scored: Scored, seed: int) -> Floats:
+def _correlate_halves(
+    labelled: LabelledCrowd, trials: Sequence[Trial], scored: MethodScores, seed: int
+) -> Floats:
     """Return (2, HALVES) correlations on random halves of the questions; NaN where undefined.
 
     Half b is one of repetition b, from the first again after the last.
     """
-    found = np.full((2, HALVES), np.nan)
-    if scored.scores is None or _undefined(np.array([trial.truth for trial in trials])):
-        return found
+    halves = np.full((2, HALVES), np.nan)
+    if scored.scores is None or _find_undefined_reason(np.array([trial.truth for trial in trials])):
+        return halves
+    # A stream of its own, independent of the crowds' seeds.
     rng = np.random.default_rng([seed, 2])
     for b in range(HALVES):
         crowd = trials[b % len(trials)].crowd
         asked = np.unique(crowd.questions)
-        some = rng.permutation(asked)[: len(asked) // 2]
-        keep = np.isin(crowd.questions, some)
+        sampled = rng.permutation(asked)[: len(asked) // 2]
+        keep = np.isin(crowd.questions, sampled)
         if not keep.any():
             continue
-        half = labelled.valued(crowd.only(keep))
-        found[:, b] = correlations(scored.method.score(half.crowd), half.truth)
-    return found
+        half = labelled.add_true_values(crowd.select_answers(keep))
+        halves[:, b] = compute_correlations(scored.method.score(half.crowd), half.truth)
+    return halves
 
 
-def _half_errors(halves: Floats, n_questions: int) -> Floats:
-    """Return (2,) standard errors on the arctanh scale of the correlations on all n questions."""
+def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
+    """Return (2,) standard errors of both correlations on the arctanh scale."""
     # A half in which two columns are the same to rounding would be infinite.
     inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
-    kept = n_questions // 2
-    return standard_deviations(np.arctanh(inside)) * np.sqrt(kept / max(1, n_questions - kept))
+    n_half = n_questions // 2
+    return standard_deviations(np.arctanh(inside)) * np.sqrt(n_half / max(1, n_questions - n_half))
 
 
-def _undefined(truth: Floats) -> str | None:
-    """Return why no method can be correlated with the true values (R, M); None if it can."""
+def _find_undefined_reason(truth: Floats) -> str | None:
+    """Return why no method can be correlated with the truth (R, M); None if it can."""
     for one in truth:
         known = one[~np.isnan(one)]
         if len(known) < FEWEST_WORKERS:

@@ -1,4 +1,4 @@
-"""The table of methods as pictures, one for each setting."""
+"""Draw the table of methods, one chart for each setting."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from evaluation.evidence.tables import EvidenceRow
 LOOKS: dict[str, Look] = {"aqer": "", "baseline": "-weak", "supervised": "-model"}
 
 
-def methods_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
-    """Return a picture for each setting, in the order of the table, the best method on top."""
+def draw_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
+    """Return a chart for each setting in table order, with the best method on top."""
     return [
-        methods_chart(setting, [row for row in rows if row.setting == setting], axis)
+        draw_method_chart(setting, [row for row in rows if row.setting == setting], axis)
         for setting in dict.fromkeys(row.setting for row in rows)
     ]
 
 
-def methods_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
-    """Return the picture of a setting's rows; methods that could not be computed are left out."""
+def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
+    """Return the chart of one setting's rows, without the methods that have no number."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
     chart = estimates_chart(
@@ -36,7 +36,7 @@ def methods_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart
             "with; the diamond knows the answers."
         ),
         axis=axis,
-        rows=[_row(row) for row in known],
+        rows=[_build_chart_row(row) for row in known],
     )
     return replace(
         chart,
@@ -45,7 +45,8 @@ def methods_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart
     )
 
 
-def _row(row: EvidenceRow) -> Row:
+def _build_chart_row(row: EvidenceRow) -> Row:
+    """Return the chart row of a method: mean, one standard deviation to either side, and a tip."""
     mean, sd = row.pearson_mean, row.pearson_sd
     return Row(
         name=row.method,

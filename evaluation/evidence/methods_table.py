@@ -1,4 +1,4 @@
-"""Methods side by side on the same crowds: correlations with the truth, and who is better."""
+"""Compare methods on the same crowds: correlations with the truth, and p-values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.tables import EvidenceRow, correlations
+from evaluation.evidence.tables import EvidenceRow, compute_correlations
 from evaluation.methods.cells import Floats
 from evaluation.methods.inference.correlation_differences import correlation_differences
 
@@ -18,7 +18,7 @@ NO_BASELINE = "no_baseline"
 NOT_VERIFIED = "published_figure_not_verified"
 UNDEFINED = "no_correlation"
 
-Told = Callable[[], None]
+StepCallback = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """What a method gives in all repetitions: `scores` (R, M), NaN for none; or a reason why not.
+class MethodScores:
+    """A method's (R, M) scores in all repetitions, NaN for none; or the reason for having none.
 
     Repetitions with fewer workers than the largest are filled up with NaN.
     """
@@ -41,12 +41,12 @@ class Scored:
     reason: str | None = None
 
 
-def score(trials: Sequence[Trial], method: Method) -> Scored:
-    """Score the workers of all trials, which have as many each."""
+def score_trials(trials: Sequence[Trial], method: Method) -> MethodScores:
+    """Return the method's scores in all trials, or the reason why it is unavailable."""
     try:
-        return Scored(method, np.array([method.score(trial.crowd) for trial in trials]))
+        return MethodScores(method, np.array([method.score(trial.crowd) for trial in trials]))
     except UnavailableError as error:
-        return Scored(method, None, error.reason)
+        return MethodScores(method, None, error.reason)
 
 
 def compare(
@@ -54,67 +54,68 @@ def compare(
     trials: Sequence[Trial],
     methods: Iterable[Method],
     seed: int = 0,
-    told: Told | None = None,
+    on_step: StepCallback | None = None,
 ) -> list[EvidenceRow]:
-    """Return a row for each method, with its p against the best baseline of the setting.
+    """Return a row for each method, with its p-value against the setting's best baseline.
 
     p: `correlation_differences`, workers drawn with replacement, the same in all repetitions. The
     best baseline is the one of kind "baseline" with the greatest mean correlation.
     """
-    found = []
+    scored = []
     for method in methods:
-        found.append(score(trials, method))
-        if told is not None:
-            told()
-    return rows_of(setting, found, np.array([trial.truth for trial in trials]), seed)
+        scored.append(score_trials(trials, method))
+        if on_step is not None:
+            on_step()
+    return build_rows(setting, scored, np.array([trial.truth for trial in trials]), seed)
 
 
-def rows_of(
-    setting: str, found: Sequence[Scored], truth: Floats, seed: int = 0
+def build_rows(
+    setting: str, scored_methods: Sequence[MethodScores], truth: Floats, seed: int = 0
 ) -> list[EvidenceRow]:
-    """Return the rows of what was scored; `truth` is (R, M)."""
-    rows = [_row(setting, scored, truth) for scored in found]
+    """Return a row for each scored method; `truth` is (R, M)."""
+    rows = [_build_row(setting, scored, truth) for scored in scored_methods]
     baselines = [
-        at
-        for at, (row, scored) in enumerate(zip(rows, found, strict=True))
+        index
+        for index, (row, scored) in enumerate(zip(rows, scored_methods, strict=True))
         if scored.method.kind == "baseline" and not np.isnan(row.pearson_mean)
     ]
     if not baselines:
-        return [_without_p(row, NO_BASELINE) for row in rows]
-    best = max(baselines, key=lambda at: rows[at].pearson_mean)
-    against = found[best].scores
-    assert against is not None
+        return [_drop_p_value(row, NO_BASELINE) for row in rows]
+    best = max(baselines, key=lambda index: rows[index].pearson_mean)
+    baseline_scores = scored_methods[best].scores
+    assert baseline_scores is not None
     tested = {
-        at: scored.scores
-        for at, scored in enumerate(found)
-        if at != best and scored.scores is not None
+        index: scored.scores
+        for index, scored in enumerate(scored_methods)
+        if index != best and scored.scores is not None
     }
     stacked = np.array(list(tested.values())).reshape(-1, *truth.shape)
-    differences = correlation_differences(stacked, against, truth, seed=seed)
-    for at, difference in zip(tested, differences, strict=True):
+    differences = correlation_differences(stacked, baseline_scores, truth, seed=seed)
+    for index, difference in zip(tested, differences, strict=True):
         if difference.p_value is None:
-            rows[at] = _without_p(rows[at], difference.reason or UNDEFINED)
+            rows[index] = _drop_p_value(rows[index], difference.reason or UNDEFINED)
         else:
-            rows[at] = replace(rows[at], p_value=difference.p_value)
-    rows[best] = _without_p(rows[best], BEST_BASELINE)
+            rows[index] = replace(rows[index], p_value=difference.p_value)
+    rows[best] = _drop_p_value(rows[best], BEST_BASELINE)
     return rows
 
 
-def best_baseline(rows: Sequence[EvidenceRow]) -> dict[str, str]:
-    """Return the best baseline by setting."""
+def find_best_baselines(rows: Sequence[EvidenceRow]) -> dict[str, str]:
+    """Return the name of the best baseline by setting."""
     return {row.setting: row.method for row in rows if row.reasons.get("p_value") == BEST_BASELINE}
 
 
-def _row(setting: str, scored: Scored, truth: Floats) -> EvidenceRow:
+def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow:
+    """Return the row of one method: mean correlations, or an empty row with its reason."""
     name = scored.method.name
     if scored.scores is None:
-        return _empty(setting, name, scored.reason or UNDEFINED)
-    pairs = [correlations(x, t) for x, t in zip(scored.scores, truth, strict=True)]
+        return _build_empty_row(setting, name, scored.reason or UNDEFINED)
+    pairs = [compute_correlations(x, t) for x, t in zip(scored.scores, truth, strict=True)]
     pearson, spearman = np.array(pairs, dtype=np.float64).T
     n = len(pearson)
     too_few = (~np.isnan(scored.scores + truth)).sum(axis=-1) < FEWEST_WORKERS
     if too_few.any() or np.isnan(pearson).any():
-        return _empty(setting, name, UNDEFINED)
+        return _build_empty_row(setting, name, UNDEFINED)
     return EvidenceRow(
         setting=setting,
         method=name,
@@ -126,12 +127,14 @@ def _row(setting: str, scored: Scored, truth: Floats) -> EvidenceRow:
     )
 
 
-def _empty(setting: str, method: str, reason: str) -> EvidenceRow:
+def _build_empty_row(setting: str, method: str, reason: str) -> EvidenceRow:
+    """Return an empty row with the reason for its correlations."""
     row = EvidenceRow.empty(setting, method, reason)
     return replace(row, reasons={**row.reasons, "paper": NOT_VERIFIED})
 
 
-def _without_p(row: EvidenceRow, reason: str) -> EvidenceRow:
+def _drop_p_value(row: EvidenceRow, reason: str) -> EvidenceRow:
+    """Return the row with the reason for having no p-value, unless it has one already."""
     if "p_value" in row.reasons:
         return row
     return replace(row, reasons={**row.reasons, "p_value": reason})

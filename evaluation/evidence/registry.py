@@ -1,4 +1,4 @@
-"""All studies of the evidence by name."""
+"""Register all studies of the evidence by name."""
 
 from __future__ import annotations
 

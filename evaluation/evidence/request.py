@@ -1,4 +1,4 @@
-"""What a study of the evidence is asked, and what it gives back to the terminal."""
+"""Define the arguments of a study and its result for the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST_SEED = 1000
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of ``manage.py reproduce``; a study looks at those that mean something to it.
+    """The arguments of ``manage.py reproduce``; each study uses those that concern it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Request:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A study's table as the terminal shows it, and what it comes to in words, "" for nothing."""
+    """A study's table for the terminal, and its conclusion in words ("" for none)."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]

@@ -1,4 +1,4 @@
-"""Tables of evidence: a row for each setting and method, as CSV, Markdown and on the terminal."""
+"""Build and write the tables of evidence: a row for each setting and method."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """How well a method's scores of workers agree with the truth, over repetitions.
+    """A method's correlation with the truth over repetitions: one row of a table.
 
     `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure)
     where there is none. The means are NaN, an empty cell, where they are undefined. `reasons` says
@@ -47,47 +47,47 @@ class EvidenceRow:
 
     @classmethod
     def empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
-        """Return the row of a method that could not be computed."""
+        """Return the row of a method without a number, with the reason."""
         columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
         reasons = dict.fromkeys(columns, reason)
         return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
 
     def cells(self) -> tuple[object, ...]:
-        """The row in the order of `HEADER`; None for an empty cell."""
-        return tuple(_known(getattr(self, name)) for name in HEADER)
+        """Return the row in the order of `HEADER`; None for an empty cell."""
+        return tuple(_replace_nan(getattr(self, name)) for name in HEADER)
 
     def reason(self, column: str) -> str:
-        """Return why the cell of a column is empty."""
+        """Return the code of the reason why a column's cell is empty."""
         return self.reasons.get(column, REASONS.get(column, "undefined"))
 
 
-def correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
+def compute_correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
     """Return Pearson's and Spearman's correlation with the truth; NaN where undefined."""
-    found = pearson(scores, truth), spearman(tied(scores), tied(truth))
-    linear, of_ranks = (math.nan if value is None else value for value in found)
+    both = pearson(scores, truth), spearman(tied(scores), tied(truth))
+    linear, of_ranks = (math.nan if value is None else value for value in both)
     return linear, of_ranks
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Correlations of workers' scores with their true values, one repetition each."""
+    """Correlations of workers' scores with their true values, one per repetition."""
 
     pearson: list[float]
     spearman: list[float]
 
     @classmethod
     def empty(cls) -> Correlations:
-        """No repetition yet."""
+        """Return an object without repetitions."""
         return cls([], [])
 
     def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
-        """Add a repetition: two arrays (M,) over the workers."""
-        linear, of_ranks = correlations(scores, truth)
+        """Append the correlations of one repetition: two arrays (M,) over the workers."""
+        linear, of_ranks = compute_correlations(scores, truth)
         self.pearson.append(linear)
         self.spearman.append(of_ranks)
 
     def row(self, setting: str, method: str) -> EvidenceRow:
-        """Return the row of the table."""
+        """Return the evidence row with means and standard deviation over repetitions."""
         n = len(self.pearson)
         return EvidenceRow(
             setting=setting,
@@ -114,14 +114,14 @@ def write_evidence(
     charts: Sequence[Chart] = (),
     undefined_elsewhere: Sequence[Mapping[str, object]] = (),
 ) -> None:
-    """Write table.csv, table.md and summary.json, which also says why cells are empty.
+    """Write table.csv, table.md, the charts, and summary.json with the reasons of empty cells.
 
     A chart becomes NAME.svg. `undefined_elsewhere` is said of empty cells of other files.
     """
     empty: dict[tuple[str, str], list[list[str]]] = {}
     for column in HEADER:
         for row in rows:
-            if _known(getattr(row, column)) is None:
+            if _replace_nan(getattr(row, column)) is None:
                 where = empty.setdefault((column, row.reason(column)), [])
                 where.append([row.setting, row.method])
     undefined = [
@@ -143,29 +143,31 @@ def write_evidence(
 def write_table(
     folder: OutputFolder, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> None:
-    """Write NAME.csv with all digits and NAME.md with three."""
+    """Write NAME.csv with all digits and NAME.md with three decimals."""
     folder.write_csv(f"{name}.csv", header, rows)
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in rows]
+    lines += ["| " + " | ".join(map(_format_cell, row)) + " |" for row in rows]
     folder.open(f"{name}.md").write(("\n".join(lines) + "\n").encode())
 
 
 def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
-    """Write every chart as NAME.svg."""
+    """Write each chart as NAME.svg."""
     for chart in charts:
         folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
 
 
-def as_table(rows: Sequence[EvidenceRow]) -> StudyTable:
-    """Return the table for a terminal."""
+def build_study_table(rows: Sequence[EvidenceRow]) -> StudyTable:
+    """Return the evidence rows as a table for the terminal."""
     return StudyTable(HEADER, [row.cells() for row in rows])
 
 
-def _known(value: object) -> object:
+def _replace_nan(value: object) -> object:
+    """Return None for a NaN, any other value unchanged."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _rounded(value: object) -> str:
+def _format_cell(value: object) -> str:
+    """Return a cell for Markdown: three decimals for a float, "" for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)

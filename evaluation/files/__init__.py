@@ -1,1 +1,1 @@
-"""Files in, tables out: `manage.py evaluate aqer`, without a database."""
+"""Evaluate and ask on files, without a database: `manage.py evaluate` and `manage.py ask`."""

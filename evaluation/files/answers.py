@@ -1,4 +1,4 @@
-"""Answers of people and of models out of files, as columns to grade."""
+"""Convert files of workers' and models' answers into columns to grade."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.c
 
 
 def read_people(path: Path, columns: ColumnNames, duplicates: Duplicates) -> AnswerFile:
-    """Return the workers' answers; the `InputError` of an export of others says how to take it."""
+    """Return the workers' answers; for a foreign export the error names the import command."""
     try:
         return read_answers(path, columns, duplicates)
     except InputError as error:
@@ -29,7 +29,7 @@ def read_people(path: Path, columns: ColumnNames, duplicates: Duplicates) -> Ans
 def vectors_from(
     given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
-    """Return what gives the vectors of a file, and its hash; None where they are made anew.
+    """Return a function to the file's vectors, and its hash; None for other embedders.
 
     Raises `EmbedderError` where the file does not fit the answers.
     """
@@ -37,12 +37,12 @@ def vectors_from(
     if target.kind != "precomputed":
         return None, {}
     path = Path(target.target)
-    made = read_vectors(path, given, answers, models)
-    return partial(_as_made, made), {"vectors": file_hash(path)}
+    vectors = read_vectors(path, given, answers, models)
+    return partial(_return_vectors, vectors), {"vectors": file_hash(path)}
 
 
 def answers_of(file: AnswerFile) -> Answers:
-    """Return the workers' answers; a key is the number of the row in its file."""
+    """Return the workers' answers as columns; the key is the row number in the file."""
     return Answers.of(
         (
             *(record.row, record.worker, record.question, record.text, record.is_rejected),
@@ -53,7 +53,7 @@ def answers_of(file: AnswerFile) -> Answers:
 
 
 def model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
-    """Return the models' answers; one of an ordinary file is the first sample of its asking."""
+    """Return the models' answers as columns; without a sample number it is sample 0."""
     return ModelAnswers.of(
         (
             record.row,
@@ -68,7 +68,7 @@ def model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
 
 
 def refuse_nothing(answers: AnswerFile, given: GradingInput) -> None:
-    """Raise `InputError` where there is no answer to grade."""
+    """Raise `InputError` if there is no answer to grade."""
     if not len(given.given):
         raise InputError.single(
             answers.name,
@@ -81,5 +81,8 @@ def refuse_nothing(answers: AnswerFile, given: GradingInput) -> None:
         )
 
 
-def _as_made(made: Embedded, answers: Sequence[str], models: Sequence[str] | None) -> Embedded:
+def _return_vectors(
+    made: Embedded, answers: Sequence[str], models: Sequence[str] | None
+) -> Embedded:
+    """Return the precomputed vectors, whatever the texts are."""
     return made

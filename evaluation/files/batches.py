@@ -1,4 +1,4 @@
-"""Batch files of providers: requests and responses in JSON Lines, asked at their leisure."""
+"""Write and read the batch files of providers: requests and responses in JSON Lines."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 
 from annotations.exchange import AnswerStatus, InputError
-from evaluation.backends.chat.completion import reply_of, reply_without
+from evaluation.backends.chat.completion import build_failed_reply, parse_reply
 from evaluation.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.backends.chat.openai import PATH
-from evaluation.backends.server import FaultError, fault_of
+from evaluation.backends.server import FaultError, classify_failure
 from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.asker import End, Outcome
 from evaluation.flow.asking.budget import Budget
@@ -22,7 +22,7 @@ from evaluation.flow.asking.store import Kept, Store
 
 
 def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
-    """Write a line for each request: custom_id, method, url, body; how many there are.
+    """Write a line for each request (custom_id, method, url, body); return their number.
 
     The custom_id is the key of the reply. Raises InputError: the model is not behind an
     OpenAI-compatible address, or the file cannot be written or is there already.
@@ -50,23 +50,23 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int
 
 
 def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
-    """Keep the responses that the file holds; what it lacks stays to be asked.
+    """Store the responses in the file; requests without one remain to be sent.
 
     Raises InputError: it is no file of responses, or none of them is to these requests.
     """
-    found = _responses(path)
+    replies = _read_responses(path)
     outcome = Outcome(n_planned=len(planned))
-    unknown = [one for one in planned if not store.has(one)]
-    outcome.n_stored = len(planned) - len(unknown)
+    unanswered = [one for one in planned if not store.has(one)]
+    outcome.n_stored = len(planned) - len(unanswered)
     n_known = 0
     try:
-        for group in together(unknown):
-            reply = found.get(group[0].key)
+        for group in together(unanswered):
+            reply = replies.get(group[0].key)
             if store.known(group[0].key):
                 outcome.n_stored += len(group)
             elif reply is not None:
                 n_known += 1
-                _keep(group.pop(0), reply, store, budget, outcome)
+                _store_reply(group.pop(0), reply, store, budget, outcome)
                 outcome.statuses[reply.status] += len(group)
             for one in group:
                 if store.known(one.key):
@@ -76,15 +76,18 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
     except OSError as error:
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
-    if found and not n_known and not any(one.key in found for one in planned):
+    if replies and not n_known and not any(one.key in replies for one in planned):
         raise file_error(str(path), "batch_of_others")
     return outcome
 
 
-def _keep(one: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome) -> None:
+def _store_reply(
+    planned: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome
+) -> None:
+    """Store one reply with its cost, and count it in the outcome."""
     budget.reserve(0.0)
-    cost = budget.settle(0.0, one.request, reply)
-    store.keep(one, Kept(reply, 1, 0.0, cost))
+    cost = budget.settle(0.0, planned.request, reply)
+    store.keep(planned, Kept(reply, 1, 0.0, cost))
     outcome.cost += cost
     outcome.n_asked += 1
     outcome.statuses[reply.status] += 1
@@ -92,32 +95,34 @@ def _keep(one: Planned, reply: Reply, store: Store, budget: Budget, outcome: Out
         outcome.faults[reply.fault.code] += 1
 
 
-def _responses(path: Path) -> dict[str, Reply]:
-    found: dict[str, Reply] = {}
+def _read_responses(path: Path) -> dict[str, Reply]:
+    """Return the replies of a file by key; a later reply replaces an ERROR."""
+    replies: dict[str, Reply] = {}
     try:
         with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    key, reply = _response(path, number, line)
-                    known = found.get(key)
-                    if known is None or known.status is AnswerStatus.ERROR:
-                        found[key] = reply
+                    key, reply = _parse_response(path, number, line)
+                    earlier = replies.get(key)
+                    if earlier is None or earlier.status is AnswerStatus.ERROR:
+                        replies[key] = reply
     except (OSError, UnicodeError) as error:
         cause = getattr(error, "strerror", None) or "it is not UTF-8"
         raise InputError.single(str(path), f"it cannot be read: {cause}", "Check it.") from error
-    if not found:
+    if not replies:
         raise InputError.single(str(path), "there is no response in it", "Check its download.")
-    return found
+    return replies
 
 
-def _response(path: Path, number: int, line: str) -> tuple[str, Reply]:
+def _parse_response(path: Path, number: int, line: str) -> tuple[str, Reply]:
+    """Return key and reply of a line. Raises InputError for a line of another form."""
     try:
-        said: Any = json.loads(line)
-        key, response, error = said["custom_id"], said.get("response"), said.get("error")
+        entry: Any = json.loads(line)
+        key, response, error = entry["custom_id"], entry.get("response"), entry.get("error")
         if response is None:
             code = str((error or {}).get("code") or "batch")
             message = str((error or {}).get("message") or "the provider gave no response")
-            return key, Reply.failed(Fault(code, message), said)
+            return key, Reply.failed(Fault(code, message), entry)
         status, body = int(response["status_code"]), response["body"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError.single(
@@ -127,6 +132,6 @@ def _response(path: Path, number: int, line: str) -> tuple[str, Reply]:
             line=number,
         ) from error
     if status == httpx.codes.OK:
-        return key, reply_of(body)
-    fault: FaultError = fault_of(status, json.dumps(body).encode())
-    return key, reply_without(fault)
+        return key, parse_reply(body)
+    fault: FaultError = classify_failure(status, json.dumps(body).encode())
+    return key, build_failed_reply(fault)

@@ -1,8 +1,8 @@
-"""The journal of an asking: requests.jsonl, a line for every reply.
+"""Store every reply as a line of the journal, requests.jsonl.
 
-Lines are only ever appended, each with one write, so that what `keep` has returned from survives
-the end of the process however it comes; a moment later it is on the disk, too. A torn last line
-is cut off when the journal is opened again. A line of its own rejects an earlier reply.
+Lines are only appended, each in one write, so that a reply stored by `keep` survives any end of the
+process; a second later it is on the disk as well. An incomplete last line is cut off when the
+journal is opened again. A line of its own rejects an earlier reply.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ SYNC_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model, a prompt and its parameters: what a name in the tables stands for.
+    """A model with its prompt and parameters, under one name in the tables.
+
+    `wanted` is the requested name, `name` the name in use; they differ if another configuration of
+    the same folder has the requested name.
 
     `wanted` is the name that was asked for, `name` the one it has; they differ where another
     configuration of the same folder had the name already.
@@ -61,7 +64,7 @@ class Configuration:
         seed: int | None,
         wanted: str,
     ) -> Configuration:
-        """Return the configuration under the name that is wanted."""
+        """Return the configuration under the requested name."""
         return cls(
             wanted,
             wanted,
@@ -76,37 +79,37 @@ class Configuration:
             seed,
         )
 
-    def facts(self) -> dict[str, Any]:
-        """All that tells one configuration from another, by name."""
-        told = {
+    def list_facts(self) -> dict[str, Any]:
+        """Return all values that distinguish configurations, by name."""
+        values = {
             name: getattr(self, name)
             for name in ("backend", "address", "model", "strategy", "system", "template", "seed")
         }
-        return {**told, **self.parameters}
+        return {**values, **self.parameters}
 
     @property
     def id(self) -> str:
-        """A short hash of `facts` and the name."""
-        both = json.dumps([self.wanted, self.facts()], sort_keys=True)
+        """Hash of 16 digits over the facts and the requested name."""
+        both = json.dumps([self.wanted, self.list_facts()], sort_keys=True)
         return hashlib.sha256(both.encode()).hexdigest()[:16]
 
-    def difference(self, other: Configuration) -> str:
-        """What this one has that the other has not, in few words: "temperature=1"."""
-        mine, theirs = self.facts(), other.facts()
-        words = []
-        for name in [*mine, *(name for name in theirs if name not in mine)]:
-            if mine.get(name) == theirs.get(name):
+    def describe_difference(self, other: Configuration) -> str:
+        """Return the values that differ from the other's, such as "temperature=1"."""
+        own_facts, other_facts = self.list_facts(), other.list_facts()
+        differences = []
+        for name in [*own_facts, *(name for name in other_facts if name not in own_facts)]:
+            if own_facts.get(name) == other_facts.get(name):
                 continue
-            value = mine.get(name)
+            value = own_facts.get(name)
             if name in {"system", "template", "address"}:
                 value = hashlib.sha256(str(value).encode()).hexdigest()[:8]
-            words.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
-        return ", ".join(words)[:150]
+            differences.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        return ", ".join(differences)[:150]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of model_answers.csv: the latest reply of an item and sample.
+    """The latest reply of an item and sample: a row of model_answers.csv.
 
     `thinking` was put aside of the reply.
     """
@@ -130,7 +133,7 @@ class Row:
     thinking: str = ""
 
     def shown(self, keep_thinking: bool) -> Row:
-        """Return the row as tables and studies have it: the thinking before the answer, or not."""
+        """Return the row with the thinking before the answer, if `keep_thinking` is on."""
         if not keep_thinking or not self.thinking:
             return self
         return replace(self, answer=joined(self.answer, self.thinking))
@@ -141,7 +144,7 @@ ROW = tuple(name for name in Row.__dataclass_fields__ if name not in ("status", 
 
 @dataclass
 class Journal:
-    """A folder's journal, read on entry and locked against a second command until exit.
+    """A folder's journal, read on entry, and locked against other commands until exit.
 
     Raises InputError: the file is not one of ours, another command writes into it, or the folder
     cannot be written to. With `read_only` nothing is made or locked.
@@ -167,6 +170,7 @@ class Journal:
             if not self.read_only:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                # Non-blocking: a second command fails with a message instead of waiting.
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read()
         except BlockingIOError as error:
@@ -189,6 +193,7 @@ class Journal:
         self._close()
 
     def _close(self) -> None:
+        """Flush the file to the disk and close it."""
         if self._file is not None:
             with suppress(OSError):  # a device, or a disk that has complained before
                 os.fsync(self._file)
@@ -196,6 +201,7 @@ class Journal:
             self._file = None
 
     def _read(self) -> None:
+        """Load all lines; cut an incomplete last line off."""
         if not self.path.is_file():
             return
         with self.path.open("rb") as lines:
@@ -205,23 +211,24 @@ class Journal:
                         os.ftruncate(self._file, self._size)
                     break
                 self._size += len(line)
-                self._learn(number, line)
+                self._load_line(number, line)
 
-    def _learn(self, number: int, line: bytes) -> None:
+    def _load_line(self, number: int, line: bytes) -> None:
+        """Load one line into the indices. Raises InputError for a foreign line."""
         try:
-            said = json.loads(line)
-            if "described" in said:
-                described = Configuration(**said["described"])
+            entry = json.loads(line)
+            if "described" in entry:
+                described = Configuration(**entry["described"])
                 self.configurations[described.id] = described
-            cells = {name: said[name] for name in ROW}
-            row = Row(status=AnswerStatus(said["status"]), **cells)
-            if said.get("rejected"):
-                self._drop(row)
-            elif "thinking" in said:
-                self._take(replace(row, thinking=said["thinking"]))
+            cells = {name: entry[name] for name in ROW}
+            row = Row(status=AnswerStatus(entry["status"]), **cells)
+            if entry.get("rejected"):
+                self._discard_row(row)
+            elif "thinking" in entry:
+                self._index_row(replace(row, thinking=entry["thinking"]))
             else:
-                self._take(_read_anew(row))
-            if not said.get("copied"):
+                self._index_row(_upgrade_row(row))
+            if not entry.get("copied"):
                 self._places[cells["key"]] = self._size - len(line)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError.single(
@@ -231,20 +238,21 @@ class Journal:
                 line=number,
             ) from error
 
-    def _take(self, row: Row) -> None:
+    def _index_row(self, row: Row) -> None:
+        """Store a row as the latest reply of its item and sample."""
         self.rows[row.configuration, row.question, row.sample] = row
         if row.status is not AnswerStatus.ERROR:
             self._by_key.setdefault(row.key, row)
 
-    def _drop(self, row: Row) -> None:
-        """Forget a reply that was rejected, but for what it cost."""
+    def _discard_row(self, row: Row) -> None:
+        """Remove a rejected reply from the indices; its cost still counts."""
         place = row.configuration, row.question, row.sample
         if place in self.rows:
             self._dropped.append(self.rows.pop(place))
         self._by_key.pop(row.key, None)
 
     def named(self, wanted: Configuration) -> Configuration:
-        """Return the configuration with a name of its own in this folder.
+        """Return the configuration under a unique name in this folder.
 
         The first one keeps the name that is wanted; a later one under the same name says behind
         it how it differs, such as "small (temperature=1)".
@@ -252,27 +260,27 @@ class Journal:
         known = self.configurations.get(wanted.id)
         if known is not None:
             return known
-        taken = {other.name: other for other in self.configurations.values()}
+        others_by_name = {other.name: other for other in self.configurations.values()}
         name = wanted.wanted
-        if name in taken:
-            name = f"{name} ({wanted.difference(taken[name])})"
+        if name in others_by_name:
+            name = f"{name} ({wanted.describe_difference(others_by_name[name])})"
         number = 1
-        free = name
-        while free in taken:
+        unique_name = name
+        while unique_name in others_by_name:
             number += 1
-            free = f"{name} #{number}"
-        return replace(wanted, name=free)
+            unique_name = f"{name} #{number}"
+        return replace(wanted, name=unique_name)
 
     def store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
-        """Return the store of the replies of one configuration."""
+        """Return the store for the replies of one configuration."""
         return JournalStore(self, model, configuration)
 
     def reply_of(self, key: str) -> Row | None:
-        """Return a row whose reply has this key, of whatever configuration; no ERROR."""
+        """Return a row whose reply has this key, of any configuration; never an ERROR."""
         return self._by_key.get(key)
 
     def raw_of(self, key: str) -> Any:
-        """Return the server's own answer to the latest request of this key; None without one."""
+        """Return the server's raw answer to the latest request of this key; None without one."""
         place = self._places.get(key)
         if place is None:
             return None
@@ -281,40 +289,41 @@ class Journal:
             return json.loads(lines.readline()).get("reply")
 
     def add(self, configuration: Configuration, row: Row, aside: dict[str, Any]) -> None:
-        """Append a row with what is kept beside it. Raises OSError; the file stays whole.
+        """Append a row with the fields of `aside`. Raises OSError; the file stays whole.
 
         The first row of a configuration describes it, too.
         """
-        said: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
-        said |= {name: getattr(row, name) for name in (*ROW, "thinking")} | aside
+        entry: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
+        entry |= {name: getattr(row, name) for name in (*ROW, "thinking")} | aside
         if row.configuration not in self.configurations:
-            said["described"] = asdict(configuration)
+            entry["described"] = asdict(configuration)
         place = self._size
-        self._append(said)
+        self._append(entry)
         if not aside.get("copied"):
             self._places[row.key] = place
         self.configurations[row.configuration] = configuration
-        self._take(row)
+        self._index_row(row)
 
     def reject(self, row: Row) -> None:
-        """Append that a reply cannot be used, so that its request is sent anew. Raises OSError."""
+        """Append that a reply is unusable, so that its request is sent again. Raises OSError."""
         cells = {name: getattr(row, name) for name in (*ROW, "thinking")}
         name = self.configurations[row.configuration].name
         self._append({"model": name, "status": row.status.value, **cells, "rejected": True})
-        self._drop(row)
+        self._discard_row(row)
 
     def spent(self, configuration: Configuration) -> float:
-        """Return what the replies of a configuration have cost."""
+        """Return the cost of all replies of a configuration, rejected ones included."""
         which = configuration.id
         rows = (*self.rows.values(), *self._dropped)
         return sum(row.cost for row in rows if row.configuration == which)
 
-    def _append(self, said: dict[str, Any]) -> None:
+    def _append(self, entry: dict[str, Any]) -> None:
+        """Write one line; cut it off again if the write fails. Raises OSError."""
         assert self._file is not None
         try:
-            text = json.dumps(said, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
         except ValueError:  # NaN in a server's answer is no JSON
-            text = json.dumps({**said, "reply": repr(said.get("reply"))}, ensure_ascii=False)
+            text = json.dumps({**entry, "reply": repr(entry.get("reply"))}, ensure_ascii=False)
         # Half characters of a server's answer have no bytes in UTF-8.
         line = text.encode("utf-8", "replace") + b"\n"
         try:
@@ -329,7 +338,7 @@ class Journal:
         self._sync()
 
     def _sync(self) -> None:
-        """From time to time see that all is on the disk, beside the asking."""
+        """Flush the file to the disk in a thread, at most once a second."""
         now = time.monotonic()
         if now - self._synced < SYNC_SECONDS or (self._syncing and not self._syncing.done()):
             return
@@ -338,20 +347,21 @@ class Journal:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._syncing = loop.run_in_executor(None, _synced, os.dup(self._file or 0))
+        self._syncing = loop.run_in_executor(None, _sync_file, os.dup(self._file or 0))
 
 
-def _read_anew(row: Row) -> Row:
-    """Return a row of a journal that is older than the separation of thinking, as rows are now."""
-    read = read_reply(row.answer, row.status, row.finish_reason)
-    found = replace(row, answer=read.text, status=read.status, thinking=read.thinking)
-    if read.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
+def _upgrade_row(row: Row) -> Row:
+    """Return a row of an older journal with the thinking separated from the answer."""
+    parsed = read_reply(row.answer, row.status, row.finish_reason)
+    upgraded = replace(row, answer=parsed.text, status=parsed.status, thinking=parsed.thinking)
+    if parsed.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
         problem = f"the reply ended with an error (finish_reason {row.finish_reason})"
-        found = replace(found, answer="", error="error_in_reply", message=problem)
-    return found
+        upgraded = replace(upgraded, answer="", error="error_in_reply", message=problem)
+    return upgraded
 
 
-def _synced(file: int) -> None:
+def _sync_file(file: int) -> None:
+    """Flush a duplicated file descriptor to the disk and close it."""
     try:
         os.fsync(file)
     except OSError:
@@ -361,7 +371,7 @@ def _synced(file: int) -> None:
 
 
 class JournalStore:
-    """The replies of one configuration, as `evaluation.flow.asking.store.Store`."""
+    """The replies of one configuration; implements `evaluation.flow.asking.store.Store`."""
 
     def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
         self._journal, self._model = journal, model
@@ -369,17 +379,17 @@ class JournalStore:
         self._id = configuration.id
 
     def has(self, planned: Planned) -> bool:
-        """Whether this item has its reply (an ERROR is none)."""
+        """Return whether this item has a reply that is no ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
     def known(self, key: str) -> bool:
-        """Whether a reply of this key is kept, under whatever name."""
+        """Return whether a reply of this key is stored, under any configuration."""
         return self._journal.reply_of(key) is not None
 
     def copy(self, planned: Planned) -> None:
-        """Give the item the kept reply of its key, which cost nothing again."""
+        """Store the reply of the same key for another item, at no cost."""
         known = self._journal.reply_of(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in Row.__dataclass_fields__}
@@ -416,6 +426,7 @@ class JournalStore:
         )
 
     def _of(self, planned: Planned) -> dict[str, Any]:
+        """Return the row fields that identify a planned request."""
         request = planned.request
         return {
             "configuration": self._id,

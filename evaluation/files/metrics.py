@@ -38,7 +38,7 @@ RowT = TypeVar("RowT")
 def write_metrics(
     folder: OutputFolder, rows: Iterable[MetricRow], lines: Iterable[str] = ()
 ) -> None:
-    """Write metrics.csv: system, group, metric, value, low, high, n, reason; overall rows first.
+    """Write metrics.csv with the overall rows first.
 
     `lines` follow the rows as they are, each with its line end: for millions of rows, which a
     study may make faster than cell by cell.
@@ -48,7 +48,7 @@ def write_metrics(
 
 
 def write_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[RowT]) -> None:
-    """Write a declared table as its CSV file; the rows of metrics.csv overall first."""
+    """Write a declared table as its CSV file; metrics.csv with the overall rows first."""
     if table.file == METRICS:
         write_metrics(folder, cast(Iterable[MetricRow], rows))
     else:
@@ -58,7 +58,7 @@ def write_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[R
 def study_signature(
     study: str, parameters: Parameters, input_hash: str, made: Mapping[str, str] | None = None
 ) -> str:
-    """Return the signature of a study: its name, every parameter, inputs and version.
+    """Return the signature of a study: its name, all parameters, inputs and version.
 
     `made` are parts beside or in place of the parameters: an embedder's model and revision.
     """
@@ -82,7 +82,7 @@ def study_summary(
     warnings: Iterable[str] = (),
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return what summary.json of a study holds.
+    """Return the content of a study's summary.json.
 
     Parameters
     ----------
@@ -104,14 +104,15 @@ def study_summary(
 
 
 def refuse_to_replace(output: Path, written: Iterable[str], inputs: Iterable[Path | None]) -> None:
-    """Raise `InputError` if a file that is read would be written over."""
+    """Raise `InputError` if an output file would replace an input file."""
     targets = [output / name for name in written]
     for path in inputs:
-        if path is not None and any(_are_one_file(path, target) for target in targets):
+        if path is not None and any(_is_same_file(path, target) for target in targets):
             raise file_error(str(path), "file_replaced", output=output)
 
 
-def _are_one_file(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Return whether both paths are the same existing file."""
     try:
         return one.samefile(other)
     except (OSError, ValueError):  # one of them is not there

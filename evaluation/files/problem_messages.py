@@ -1,6 +1,6 @@
-"""What is said of a problem with a file of an evaluation, by the problem's code.
+"""Define the messages on problems with files, by the problem's code.
 
-Beside those of `annotations.exchange.problem_messages`, of whose kind these are.
+They extend those of `annotations.exchange.problem_messages`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def file_problem(
 def note_problem(
     problems: Problems, line: int | None, column: str | int | None, code: str, /, **values: Any
 ) -> None:
-    """Note a problem by its code in `FILE_MESSAGES`."""
+    """Add the problem of a code in `FILE_MESSAGES` to a list of problems."""
     problems.extend([file_problem(problems.file, line, column, code, **values)])
 
 
@@ -164,5 +164,5 @@ def file_error(
     column: str | int | None = None,
     **values: Any,
 ) -> InputError:
-    """Return the error of one problem by its code in `FILE_MESSAGES`."""
+    """Return an `InputError` with one problem of `FILE_MESSAGES`."""
     return InputError([file_problem(file, line, column, code, **values)])

@@ -1,7 +1,8 @@
-"""Asking for a study: steps of conversations, kept in the journal of a folder.
+"""Ask models in the steps of a study; the replies are stored in the journal of a folder.
 
-A study asks a model in steps (reword, answer, judge ...), each with a prompt of its own. What a
-step got is stored as ``manage.py ask`` stores it, so that the same command goes on.
+A study asks a model in steps (reword, answer, judge ...), each with its own prompt. The replies of
+a step are stored as ``manage.py ask`` stores them, so that the same command continues an
+interrupted study.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ Progress = Callable[[str, int, int], None]
 
 
 class EndedEarlyError(Exception):
-    """A step ended before all was asked: by budget, Ctrl-C, a full disk, a model given up.
+    """A step ended before all requests were sent; the replies so far are stored.
+
+    Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
 
     What came is kept. The message is for people.
     """
@@ -32,7 +35,7 @@ class EndedEarlyError(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a study.
+    """A step of a study, with its prompt and parameters.
 
     Attributes
     ----------
@@ -48,7 +51,7 @@ class Step:
 
 
 class StudyFolder:
-    """The folder of a study and the model that it asks; used in `with`, locked meanwhile.
+    """The folder of a study and the model that it asks; locked inside `with`.
 
     `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
     ChatError: the model cannot be had.
@@ -70,7 +73,7 @@ class StudyFolder:
     def ask(
         self, step: Step, items: Sequence[Item], asking: Asking | None = None
     ) -> dict[tuple[str, int], Row]:
-        """Ask what is not stored yet; the rows of all items, by id and sample.
+        """Send the requests without a reply; return the rows of all items, by id and sample.
 
         Parameters
         ----------
@@ -103,7 +106,7 @@ class StudyFolder:
             lambda done, total: self._progress(step.name, done, total),
         )
         if outcome.end is not End.DONE or outcome.n_left:
-            raise EndedEarlyError(_told(step, outcome))
+            raise EndedEarlyError(_format_early_end(step, outcome))
         asked = ((one.request.id, one.request.sample) for one in planned)
         rows = {
             both: self._journal.rows[configuration.id, *both].shown(asking.keep_thinking)
@@ -113,25 +116,27 @@ class StudyFolder:
         return rows
 
     def reject(self, rows: Iterable[Row]) -> None:
-        """Let the same command ask for these anew: what the replies say cannot be used."""
+        """Mark replies as unusable, so that the same command sends their requests again."""
         for row in rows:
             self._journal.reject(row)
 
     def raw(self, row: Row) -> Any:
-        """Return the server's own answer behind a row, such as with probabilities of tokens."""
+        """Return the server's raw answer behind a row, such as token probabilities."""
         return self._journal.raw_of(row.key)
 
     @property
     def complete(self) -> bool:
-        """Whether all that was asked so far has a reply, empty and refused ones too."""
+        """Whether every request so far has a reply; empty and refused replies count."""
         return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
 
     def steps(self) -> list[dict[str, Any]]:
-        """Return what was asked so far, a step each: model, replies by status, tokens, cost."""
-        return [_counted(configuration, rows) for configuration, rows in self._asked.values()]
+        """Return a summary of each step so far: model, replies by status, tokens, cost."""
+        return [
+            _summarise_step(configuration, rows) for configuration, rows in self._asked.values()
+        ]
 
     def _spent_on(self, wanted: Configuration) -> float:
-        """What the replies of this model have cost, in whatever step."""
+        """Return the cost of all replies of this model, in all steps."""
         return sum(
             self._journal.spent(one)
             for one in self._journal.configurations.values()
@@ -140,7 +145,8 @@ class StudyFolder:
         )
 
 
-def _told(step: Step, outcome: Outcome) -> str:
+def _format_early_end(step: Step, outcome: Outcome) -> str:
+    """Return the sentence on a step that ended early."""
     return (
         f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
         + (f": {outcome.reason}" if outcome.reason else "")
@@ -148,7 +154,8 @@ def _told(step: Step, outcome: Outcome) -> str:
     )
 
 
-def _counted(configuration: Configuration, rows: Sequence[Row]) -> dict[str, Any]:
+def _summarise_step(configuration: Configuration, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the summary entry of a step: counts by status and error, tokens, cost."""
     statuses = Counter(row.status.value for row in rows)
     return {
         "step": configuration.strategy,

@@ -1,4 +1,4 @@
-"""Vectors that somebody else made, lined up with the data rows of the files of answers."""
+"""Read precomputed vectors and match them with the rows of the files of answers."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ AT_ONCE = 65_536
 def read_vectors(
     path: Path, given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> Embedded:
-    """Return the vectors of all answers with a text.
+    """Return the vectors of all answers with a text. Raises `EmbedderError`.
 
     Rows without a text (empty, refused, error) may hold anything. Raises `EmbedderError`, which
     names the array, its row and the line of the answer it belongs to.
     """
     vectors = PrecomputedVectors.load(path)
     rows = given.answered.keys
-    _check(path, "answers", vectors.answers, given.parameters, answers, rows)
-    of_models = None
+    _check_array(path, "answers", vectors.answers, given.parameters, answers, rows)
+    model_vectors = None
     if models is not None:
         if vectors.models is None:
             raise EmbedderError(
@@ -43,9 +43,9 @@ def read_vectors(
                 "it with numpy.savez(FILE, answers=..., models=...), a row of numbers for each "
                 "data row"
             )
-        spoken = [] if given.models is None else given.models.with_text().keys
-        _check(path, "models", vectors.models, given.parameters, models, spoken)
-        of_models = vectors.models[list(spoken)]
+        model_rows = [] if given.models is None else given.models.with_text().keys
+        _check_array(path, "models", vectors.models, given.parameters, models, model_rows)
+        model_vectors = vectors.models[list(model_rows)]
     info = EmbedderInfo(
         spec=f"precomputed:{path.name}",
         model="precomputed",
@@ -53,10 +53,10 @@ def read_vectors(
         precision=str(vectors.answers.dtype),
         dimension=vectors.answers.shape[1],
     )
-    return Embedded(vectors.answers[list(rows)], of_models, info)
+    return Embedded(vectors.answers[list(rows)], model_vectors, info)
 
 
-def _check(
+def _check_array(
     path: Path,
     array: str,
     values: Values,
@@ -64,6 +64,7 @@ def _check(
     file: AnswerFile | ModelAnswerFile,
     used: Sequence[int],
 ) -> None:
+    """Raise `EmbedderError` for a wrong number of rows or an invalid value in a used row."""
     if len(values) != file.n_rows:
         raise EmbedderError(
             f"{path}: array {array!r} has {len(values):,} rows, {file.name} has {file.n_rows:,} "
@@ -72,7 +73,7 @@ def _check(
     for first in range(0, len(used), AT_ONCE):
         rows = used[first : first + AT_ONCE]
         part = values[list(rows)]
-        for bad, reason, remedy in _faults(part, parameters):
+        for bad, reason, remedy in _find_faults(part, parameters):
             if bad.any():
                 row = rows[int(np.argmax(bad))]
                 line = next(record.line for record in file.records if record.row == row)
@@ -82,7 +83,8 @@ def _check(
                 )
 
 
-def _faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
+def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
+    """Return (mask of bad rows, reason, remedy) for each check of the values."""
     finite = np.isfinite(part)
     faults = [
         (

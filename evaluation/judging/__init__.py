@@ -1,14 +1,14 @@
-"""Blind judgements of experts: of workers' answers, and of what a run type shows them.
+"""Blind judgements of experts, on workers' answers and on what a run type shows.
 
-`declaration` says what is judged, and on which scale; `sample` draws some of what a run has and
-asks experts to judge it, `audit` some of the answers of a grading; `tasks` leads an expert from one
-to the next, `inbox` tells of everything that waits; `given` reads what they said. `ANSWERS` is the
-declaration for answers, of people and of models.
+`declaration` defines what is judged and on which scale. `sample` draws things of a run and asks
+experts to judge them, `audit` draws answers of a grading. `tasks` leads an expert from one to the
+next, `inbox` lists everything that is open, `given` reads the judgements. `ANSWERS` is the
+declaration for answers of workers and models.
 """
 
 from evaluation.judging.declaration import ANSWERS, Choice, Exhibit, Judging, Part
 from evaluation.judging.given import Given, given_of
-from evaluation.judging.sample import ask_about, draw, progress_by_expert
+from evaluation.judging.sample import ask_about, draw, list_progress
 from evaluation.judging.tasks import (
     NotAskedError,
     Progress,
@@ -17,8 +17,8 @@ from evaluation.judging.tasks import (
     ask,
     judge,
     last_judged,
+    load_queues,
     progress,
-    queues,
     task,
     undo,
 )
@@ -40,9 +40,9 @@ __all__ = [
     "given_of",
     "judge",
     "last_judged",
+    "list_progress",
+    "load_queues",
     "progress",
-    "progress_by_expert",
-    "queues",
     "task",
     "undo",
 ]

@@ -1,4 +1,4 @@
-"""What two experts disagree on, and the third who settles it without knowing who said what."""
+"""Find answers on which experts disagree, and ask a third expert to settle them blindly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDING = 1e-9
 
 
 class CannotSettleError(ValueError):
-    """Somebody who cannot settle what experts disagree on; the message is for people."""
+    """An expert cannot settle the disagreement; the message is for people."""
 
 
 @dataclass(frozen=True)
@@ -39,61 +39,61 @@ class Dispute:
 
     @property
     def answer(self) -> tuple[int | None, int | None]:
-        """The answer's primary key: of a person's, of a model's."""
+        """Primary keys of the answer: of a worker's, of a model's; one is None."""
         return self.response, self.llm_response
 
 
 def disputes(audit: Audit) -> list[Dispute]:
-    """Return the answers whose grades are more than the sample's step apart, by two queries."""
+    """Return the answers with grades more than the sample's step apart, by two queries."""
     given: dict[tuple[int | None, int | None], dict[int, float]] = {}
     items = AuditItem.objects.filter(audit=audit)
-    for thing in ("response", "llm_response"):
-        keys = items.filter(**{f"{thing}__isnull": False}).values(thing)
-        rows = HumanJudgement.objects.filter(**{f"{thing}__in": keys}, grade__isnull=False)
+    for field in ("response", "llm_response"):
+        keys = items.filter(**{f"{field}__isnull": False}).values(field)
+        rows = HumanJudgement.objects.filter(**{f"{field}__in": keys}, grade__isnull=False)
         for response, llm, expert, grade in rows.values_list(
             "response_id", "llm_response_id", "expert_id", "grade"
         ):
             given.setdefault((response, llm), {})[expert] = grade or 0.0
-    found = []
-    for key, response, llm, third in items.order_by("place").values_list(
+    disputes = []
+    for key, response, llm, adjudicator in items.order_by("place").values_list(
         "pk", "response_id", "llm_response_id", "adjudicator_id"
     ):
         grades = given.get((response, llm), {})
-        own = {expert: grade for expert, grade in grades.items() if expert != third}
-        settled = None if third is None else grades.get(third)
-        if settled is not None or disagree(list(own.values()), audit.step):
-            found.append(Dispute(key, response, llm, own, third, settled))
-    return found
+        other_grades = {expert: grade for expert, grade in grades.items() if expert != adjudicator}
+        settled = None if adjudicator is None else grades.get(adjudicator)
+        if settled is not None or has_disagreement(list(other_grades.values()), audit.step):
+            disputes.append(Dispute(key, response, llm, other_grades, adjudicator, settled))
+    return disputes
 
 
-def disagree(grades: Sequence[float], step: float) -> bool:
-    """Return whether grades of one answer are more than a step apart; one alone is not."""
+def has_disagreement(grades: Sequence[float], step: float) -> bool:
+    """Return whether two grades of one answer are more than a step apart."""
     return len(grades) > 1 and max(grades) - min(grades) > step + ROUNDING
 
 
 def parties(found: Iterable[Dispute]) -> set[int]:
-    """Return who graded what is not settled yet, and so cannot settle it."""
+    """Return the experts who graded an unsettled answer, and so cannot settle it."""
     return {expert for one in found if one.settled is None for expert in one.grades}
 
 
 @transaction.atomic
 def ask_to_settle(audit: Audit, expert: int) -> int:
-    """Ask a third to settle what is open and asked of nobody; return how many answers that is.
+    """Ask a third expert to settle the open disputes; return the number of answers.
 
     In an order of their own, drawn with the seed of the sample. Raises `CannotSettleError`.
     """
     # The run's row makes two who ask at once wait for each other.
     Run.objects.select_for_update().get(pk=audit.run_id)
     found = disputes(audit)
-    still = [one for one in found if one.settled is None and one.adjudicator is None]
-    if not still:
+    open_disputes = [one for one in found if one.settled is None and one.adjudicator is None]
+    if not open_disputes:
         raise CannotSettleError("There is nothing to settle that is not asked about already.")
-    if expert in parties(still):
+    if expert in parties(open_disputes):
         name = get_user_model().objects.get(pk=expert).get_username()
         raise CannotSettleError(
             f"{name} graded some of these answers: somebody else has to settle them."
         )
-    places = np.random.default_rng([audit.seed, expert, 1]).integers(0, PLACES, len(still))
+    places = np.random.default_rng([audit.seed, expert, 1]).integers(0, PLACES, len(open_disputes))
     # Who was asked about the sample, too, settles what they have not graded instead.
     JudgementRequest.objects.bulk_create(
         [
@@ -103,16 +103,16 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
                 expert_id=expert,
                 place=int(place),
             )
-            for one, place in zip(still, places, strict=True)
+            for one, place in zip(open_disputes, places, strict=True)
         ],
         ignore_conflicts=True,
     )
-    AuditItem.objects.filter(pk__in=[one.item for one in still]).update(adjudicator=expert)
-    return len(still)
+    AuditItem.objects.filter(pk__in=[one.item for one in open_disputes]).update(adjudicator=expert)
+    return len(open_disputes)
 
 
-def settles(asked: JudgementRequest) -> list[float]:
-    """Return what experts gave the answer that somebody is asked to settle, the smallest first.
+def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
+    """Return the grades of the answer that an expert is asked to settle, ascending.
 
     Nothing tells who gave which. Empty where it is not asked to be settled.
     """

@@ -1,9 +1,9 @@
-"""A random sample of the answers of a grading, which experts grade blindly.
+"""Draw a random sample of a grading's answers, which experts grade blindly.
 
-People's answers are drawn plainly at random, spread evenly over the questions, or as many of
-workers with low, middle and high grades. With models every fourth answer is one of theirs. The
-order of all is drawn once with a seed, and the sample is its beginning, so that a larger one holds
-the smaller one.
+Workers' answers are drawn at random, spread evenly over the questions, or in equal numbers from
+workers with low, middle and high grades. With models every fourth answer is a model's. The order of
+all answers is drawn once with a seed, and the sample is its beginning, so that a larger sample
+contains the smaller one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import Response
 from evaluation.judging.sample import ExpertProgress
-from evaluation.judging.tasks import without_excluded
+from evaluation.judging.tasks import filter_excluded
 from evaluation.methods.statistics.sampling import stratified_order
 from evaluation.models import (
     AnswerScore,
@@ -44,7 +44,7 @@ STRATA = (PEOPLE, *THIRDS, MODELS)
 
 
 class CannotDrawError(ValueError):
-    """A sample that a run cannot give; the message is for people."""
+    """The run cannot give the requested sample; the message is for people."""
 
 
 # As many as the papers had experts grade: a tenth of all answers, or 200.
@@ -53,13 +53,13 @@ PRESETS = (TENTH, TWO_HUNDRED)
 
 
 def preset_size(name: str, n_answers: int) -> int:
-    """Return how many of some answers a preset draws; there may be fewer."""
+    """Return the number of answers that a preset draws; there may be fewer."""
     return max(1, math.ceil(n_answers / 10)) if name == TENTH else 200
 
 
 @dataclass(frozen=True)
 class Drawable:
-    """Answers of a run that can be drawn, in a fixed order.
+    """The answers of a run that can be drawn, in a fixed order.
 
     Attributes
     ----------
@@ -72,33 +72,33 @@ class Drawable:
     grades: dict[int, float]
 
     def drawn_by(self, preset: str, with_models: bool) -> int:
-        """Return how many answers a preset draws; models' ones count where they are drawn, too."""
+        """Return the number of answers that a preset draws, models' answers included."""
         return preset_size(preset, len(self.answers) + (len(self.models) if with_models else 0))
 
     @property
     def n_questions(self) -> int:
-        """Questions with an answer of somebody."""
+        """Number of questions with a worker's answer."""
         return len({question for _, question, _ in self.answers})
 
 
 def drawable(run: Run) -> Drawable:
-    """Return what can be drawn from a run: answers with a score, by four queries.
+    """Return the answers with a score that can be drawn from a run, by four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
     those of workers whom the run left out, and whom people excluded from the set.
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
-    out = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
-    out.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
-    if out:
-        answers = answers.exclude(response__submission__worker__in=out)
+    excluded_workers = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    excluded_workers.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    if excluded_workers:
+        answers = answers.exclude(response__submission__worker__in=excluded_workers)
     if run.parameters.get("anchors") and run.started_at is not None:
-        chose = HumanJudgement.objects.filter(
+        ranking_grades = HumanJudgement.objects.filter(
             response__submission__version=run.version_id,
             grade__isnull=False,
             created_at__lte=run.started_at,
         )
-        answers = answers.exclude(response__in=chose.values("response"))
+        answers = answers.exclude(response__in=ranking_grades.values("response"))
     models = LLMAnswerScore.objects.filter(
         run=run, score__isnull=False, llm_response__status=Response.Status.TEXT
     )
@@ -116,7 +116,7 @@ def drawable(run: Run) -> Drawable:
 def draw_audit(
     run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
 ) -> Audit:
-    """Return the audit of a run with `count` answers at least, drawn now or before.
+    """Return the run's sample with at least `count` answers; draw the missing ones.
 
     Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
     `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
@@ -128,19 +128,19 @@ def draw_audit(
         audit = Audit(run=run, design=design, with_models=with_models, seed=seed)
     if step is not None:
         audit.step = step
-    found = drawable(run)
+    drawable_answers = drawable(run)
     rng = np.random.default_rng(audit.seed)
-    people = _people(found, audit.design, rng)
-    models = rng.permutation(np.array(found.models, dtype=np.int64)).tolist()
-    order = _mixed(people, models if audit.with_models else [])
+    worker_order = _order_worker_answers(drawable_answers, audit.design, rng)
+    model_order = rng.permutation(np.array(drawable_answers.models, dtype=np.int64)).tolist()
+    order = _mix_models_in(worker_order, model_order if audit.with_models else [])
     if not order:
         raise CannotDrawError("This run has no answer to judge.")
     audit.strata = dict(Counter(stratum for stratum, _ in order))
     audit.save()
     drawn = list(audit.items.order_by("place").values_list("response_id", "llm_response_id"))
-    known = {(llm is not None, response or llm) for response, llm in drawn}
-    fresh = [
-        (stratum, key) for stratum, key in order if (stratum == MODELS, key) not in known
+    drawn_keys = {(llm is not None, response or llm) for response, llm in drawn}
+    new_items = [
+        (stratum, key) for stratum, key in order if (stratum == MODELS, key) not in drawn_keys
     ]  # an answer that was withdrawn since leaves its place empty
     place = 1 + max(audit.items.values_list("place", flat=True), default=-1)
     AuditItem.objects.bulk_create(
@@ -150,13 +150,13 @@ def draw_audit(
             stratum=stratum,
             **{"llm_response_id" if stratum == MODELS else "response_id": key},
         )
-        for at, (stratum, key) in enumerate(fresh[: max(0, count - len(drawn))])
+        for at, (stratum, key) in enumerate(new_items[: max(0, count - len(drawn))])
     )
     return audit
 
 
 def ask_for_audit(audit: Audit, expert: int) -> None:
-    """Ask an expert to judge the sample; what was asked before stays as it is.
+    """Ask an expert to judge the sample, in an order of the expert's own.
 
     In an order of the expert's own, drawn with the seed of the sample.
     """
@@ -187,30 +187,30 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
 
 
 def audit_progress(audit: Audit) -> list[ExpertProgress]:
-    """Return who was asked about a sample, by name, and how far they are, by one query."""
-    found: dict[tuple[str, int], list[bool]] = {}
-    rows = requests_of(audit).values_list("expert__username", "expert", "is_done")
+    """Return the experts who were asked about a sample, with their progress, by one query."""
+    done_by_expert: dict[tuple[str, int], list[bool]] = {}
+    rows = filter_requests(audit).values_list("expert__username", "expert", "is_done")
     for name, user, done in rows:
-        found.setdefault((name, user), []).append(done)
+        done_by_expert.setdefault((name, user), []).append(done)
     return [
         ExpertProgress(user, name, len(done), sum(done))
-        for (name, user), done in sorted(found.items())
+        for (name, user), done in sorted(done_by_expert.items())
     ]
 
 
 def take_back(audit: Audit, expert: int) -> int:
-    """Ask an expert no longer about what they have not judged; return how many answers that is."""
-    rest = list(requests_of(audit).filter(expert=expert, is_done=False))
+    """Withdraw an expert's open requests on a sample; return the number of answers."""
+    open_requests = list(filter_requests(audit).filter(expert=expert, is_done=False))
     # What this one was to settle is to be settled by somebody else.
-    for thing in ("response_id", "llm_response_id"):
-        keys = [key for one in rest if (key := getattr(one, thing)) is not None]
-        of_rest = audit.items.filter(**{f"{thing}__in": keys}, adjudicator=expert)
-        of_rest.update(adjudicator=None)
-    JudgementRequest.objects.filter(pk__in=[one.pk for one in rest]).delete()
-    return len(rest)
+    for field in ("response_id", "llm_response_id"):
+        keys = [key for one in open_requests if (key := getattr(one, field)) is not None]
+        items = audit.items.filter(**{f"{field}__in": keys}, adjudicator=expert)
+        items.update(adjudicator=None)
+    JudgementRequest.objects.filter(pk__in=[one.pk for one in open_requests]).delete()
+    return len(open_requests)
 
 
-def requests_of(audit: Audit) -> QuerySet[Any, Any]:
+def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
     """Return what experts were asked about the answers of a sample, with whether it `is_done`.
 
     Answers of workers who were excluded since are not asked about any more.
@@ -224,27 +224,29 @@ def requests_of(audit: Audit) -> QuerySet[Any, Any]:
         Q(response__in=items.filter(response__isnull=False).values("response"))
         | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
     )
-    return without_excluded(rows.annotate(is_done=done[0] | done[1]))
+    return filter_excluded(rows.annotate(is_done=done[0] | done[1]))
 
 
-def _people(found: Drawable, design: str, rng: np.random.Generator) -> list[tuple[str, int]]:
-    """Return people's answers with their strata in the order of the draw."""
-    keys = [key for key, _, _ in found.answers]
+def _order_worker_answers(
+    drawable_answers: Drawable, design: str, rng: np.random.Generator
+) -> list[tuple[str, int]]:
+    """Return workers' answers with their strata, in the order of the draw."""
+    keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
         return [(PEOPLE, keys[at]) for at in rng.permutation(len(keys)).tolist()]
     if design == Audit.Design.QUESTION:
-        strata = [question for _, question, _ in found.answers]
+        strata = [question for _, question, _ in drawable_answers.answers]
         return [(PEOPLE, keys[at]) for at in stratified_order(strata, rng).tolist()]
-    if len(found.grades) < len(THIRDS):
+    if len(drawable_answers.grades) < len(THIRDS):
         raise CannotDrawError(
             "Fewer than 3 workers have a grade: draw at random, or spread over the questions."
         )
-    third = thirds(found.grades)
+    third_by_worker = split_into_thirds(drawable_answers.grades)
     lists: dict[str, list[int]] = {name: [] for name in THIRDS}
     for at in rng.permutation(len(keys)).tolist():
-        worker = found.answers[at][2]
-        if worker in third:
-            lists[third[worker]].append(keys[at])
+        worker = drawable_answers.answers[at][2]
+        if worker in third_by_worker:
+            lists[third_by_worker[worker]].append(keys[at])
     turns = [
         (turn, place, (name, key))
         for place, name in enumerate(THIRDS)
@@ -253,8 +255,8 @@ def _people(found: Drawable, design: str, rng: np.random.Generator) -> list[tupl
     return [one for _, _, one in sorted(turns)]
 
 
-def thirds(grades: dict[int, float]) -> dict[int, str]:
-    """Return in which third of the workers each stands, by grade; ties go by the key."""
+def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
+    """Return each worker's third by grade; ties are ordered by key."""
     order = sorted(grades, key=lambda worker: (grades[worker], worker))
     return {
         int(worker): name
@@ -263,15 +265,15 @@ def thirds(grades: dict[int, float]) -> dict[int, str]:
     }
 
 
-def _mixed(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
-    """Return both in one order in which every fourth is of a model, as long as there are both."""
-    rest, of_models = iter(people), iter(models)
+def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
+    """Return one order with a model's answer at every fourth place while both last."""
+    remaining_workers, remaining_models = iter(people), iter(models)
     order: list[tuple[str, int]] = []
     for _ in range(len(people) + len(models)):
         model_next = (len(order) + 1) % EVERY == 0
-        one = next(of_models, None) if model_next else None
-        person = None if one is not None else next(rest, None)
-        if one is None and person is None:
-            one = next(of_models, None)
-        order.append((MODELS, one) if one is not None else person)  # type: ignore[arg-type]
+        model_key = next(remaining_models, None) if model_next else None
+        worker_item = None if model_key is not None else next(remaining_workers, None)
+        if model_key is None and worker_item is None:
+            model_key = next(remaining_models, None)
+        order.append((MODELS, model_key) if model_key is not None else worker_item)  # type: ignore[arg-type]
     return order

@@ -1,4 +1,4 @@
-"""What is put before experts, and on which scale they judge it."""
+"""Declare what experts judge, and on which scale."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Part:
-    """A text that an expert reads, under its title.
+    """A text that an expert reads, with its title.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One thing to judge: its key, and all that may be known about it.
+    """One thing to judge: its key, and the texts that the expert may see.
 
     `parts` must not tell whose it is, nor what anybody else said of it. `stratum` is never shown:
     a sample holds the strata in their shares; all alike, it is a plain random one.
@@ -70,14 +70,14 @@ class Exhibit:
         return [dict(part.__dict__) for part in self.parts]
 
 
-def parts_of(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
-    """Return what `Exhibit.as_json` gave."""
+def load_parts(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+    """Return the parts stored by `Exhibit.as_json`."""
     return tuple(Part(**part) for part in stored)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """What a kind of run puts before experts, who judge it blindly and in a random order.
+    """The things of a run type that experts judge blindly, in random order.
 
     Attributes
     ----------
@@ -121,21 +121,21 @@ class Judging:
 
     @property
     def halves(self) -> bool:
-        """Whether half grades stand between whole ones, each after the one that it adds to."""
+        """Whether the scale has half grades between all whole ones."""
         numbers = [choice.grade for choice in self.choices]
         return numbers == [place / 2 for place in range(len(numbers))]
 
     @property
     def column(self) -> str:
-        """The column of the judgement."""
+        """Name of the judgement's column in tables."""
         return self.value or ("grade" if self.graded else "label")
 
     def choice(self, code: str) -> Choice | None:
-        """Return the choice of a code."""
+        """Return the choice of a code; None for an unknown code."""
         return next((one for one in self.choices if one.code == code), None)
 
     def code_of(self, grade: float | None, label: str) -> str:
-        """Return the code of what is stored; "" for a grade between the choices, or none."""
+        """Return the code of a stored judgement; "" for a grade between the choices, or none."""
         if not self.graded:
             return label
         return next((one.code for one in self.choices if one.grade == grade), "")

@@ -1,4 +1,4 @@
-"""What experts said of what a run showed them."""
+"""Read experts' judgements of a run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Given:
 
     @property
     def judge(self) -> str:
-        """The expert among judges: "human:rana"."""
+        """The expert's name among judges, such as "human:rana"."""
         return f"{HUMAN}:{self.expert}"
 
 
 def given_of(run: Run, judging: Judging) -> list[Given]:
-    """Return the judgements that a run got, by the place of what is judged and expert."""
+    """Return the judgements of a run, by the place of the thing and by expert."""
     rows = (
         HumanJudgement.objects.filter(exhibit__run=run, exhibit__judging=judging.name)
         .order_by("exhibit__place", "expert__username")

@@ -1,4 +1,4 @@
-"""Everything that waits for somebody's judgement, set by set."""
+"""List everything that an expert is asked to judge, set by set."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet
 from evaluation.judging.tasks import (
-    Declared,
+    JudgingKey,
     Progress,
     Row,
-    asked_of,
-    declared_by,
+    build_judging_key,
+    compute_progress,
     is_asked,
-    progress_of,
+    select_requests,
 )
 
 _OF_SET = Coalesce(
@@ -27,46 +27,49 @@ _OF_SET = Coalesce(
 
 
 @dataclass(frozen=True)
-class Waiting:
+class InboxEntry:
     """What somebody is asked to judge of one set, on one scale."""
 
     question_set: QuestionSet
-    declared: Declared
+    declared: JudgingKey
     progress: Progress
 
 
-def inbox(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -> list[Waiting]:
-    """Return what an expert was asked of some sets, by three queries.
+def inbox(sets: QuerySet[QuestionSet], expert: int, *, known: bool = False) -> list[InboxEntry]:
+    """Return the requests to an expert in some sets, unfinished ones first; three queries.
 
     What has something left comes first, then the newest set. `known` to be asked, it is two.
     """
     if not (known or is_asked(expert)):
         return []
-    rows: dict[tuple[int, Declared], list[Row]] = {}
-    asked = asked_of(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")
-    for of_set, task, done, kind, name in asked.values_list(
+    rows: dict[tuple[int, JudgingKey], list[Row]] = {}
+    request_rows = select_requests(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")
+    for of_set, task, done, kind, name in request_rows.values_list(
         "set", "public_id", "is_done", "exhibit__run__kind", "exhibit__judging"
     ):
-        declared = declared_by(kind, name)
+        declared = build_judging_key(kind, name)
         rows.setdefault((of_set, declared), []).append(Row(task, done, declared))
-    found = QuestionSet.objects.defer("description", "notice").in_bulk({key for key, _ in rows})
+    sets_by_key = QuestionSet.objects.defer("description", "notice").in_bulk(
+        {key for key, _ in rows}
+    )
     waiting = [
-        Waiting(found[key], declared, progress_of(mine)) for (key, declared), mine in rows.items()
+        InboxEntry(sets_by_key[key], declared, compute_progress(mine))
+        for (key, declared), mine in rows.items()
     ]
     return sorted(
         waiting, key=lambda one: (one.progress.next is None, -one.question_set.pk, one.declared)
     )
 
 
-def of_sets(waiting: Iterable[Waiting]) -> dict[int, Progress]:
-    """Return the progress with everything of each set, by its primary key."""
-    found: dict[int, Progress] = {}
+def of_sets(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
+    """Return the expert's progress in each set over all scales, by primary key."""
+    progress_by_set: dict[int, Progress] = {}
     for one in waiting:
-        known = found.get(one.question_set.pk, Progress(0, 0, None, None))
-        found[one.question_set.pk] = Progress(
+        known = progress_by_set.get(one.question_set.pk, Progress(0, 0, None, None))
+        progress_by_set[one.question_set.pk] = Progress(
             known.total + one.progress.total,
             known.done + one.progress.done,
             known.next or one.progress.next,
             known.first or one.progress.first,
         )
-    return found
+    return progress_by_set

@@ -1,4 +1,4 @@
-"""A random sample of what a run has to judge, and the experts who are asked about it."""
+"""Draw a random sample of a run's things to judge, and ask experts about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_DRAWN, MOST_SEED = 5_000, 2**31 - 1
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """How far somebody is with what a run has judged."""
+    """An expert's numbers of requested and finished judgements of a run."""
 
     user: int
     name: str
@@ -36,7 +36,7 @@ class ExpertProgress:
 
 @transaction.atomic
 def draw(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
-    """Return a random sample of `count` of what a run can show, drawn now or before.
+    """Return a random sample of `count` things of a run; draw the missing ones.
 
     Where they are of several strata it holds these in their shares (`stratified_order`). The order
     of all is drawn once with a seed, and the sample is its beginning: a larger sample holds the
@@ -50,49 +50,49 @@ def draw(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhib
         return drawn[:count]
     seed = drawn[0].seed if drawn else seed
     rng = np.random.default_rng(seed)
-    found = judging.exhibits(run, rng)
-    strata = [one.stratum for one in found]
+    exhibits = judging.exhibits(run, rng)
+    strata = [one.stratum for one in exhibits]
     if len(set(strata)) > 1:
         order = stratified_order(strata, rng).tolist()
     else:
-        order = rng.permutation(len(found)).tolist()
-    fresh = [
+        order = rng.permutation(len(exhibits)).tolist()
+    new_rows = [
         models.Exhibit(
             run=run,
             judging=judging.name,
             place=place,
             seed=seed,
-            key=list(found[order[place]].key),
-            shown=found[order[place]].as_json(),
+            key=list(exhibits[order[place]].key),
+            shown=exhibits[order[place]].as_json(),
         )
         for place in range(len(drawn), min(count, len(order)))
     ]
-    models.Exhibit.objects.bulk_create(fresh)
-    return drawn + fresh
+    models.Exhibit.objects.bulk_create(new_rows)
+    return drawn + new_rows
 
 
 def ask_about(exhibits: Iterable[models.Exhibit], expert: int) -> None:
-    """Ask an expert to judge exhibits of one run; what was asked before stays as it is.
+    """Ask an expert to judge exhibits of one run; earlier requests stay.
 
     In an order of the expert's own, drawn with the seed of the sample.
     """
-    asked = list(exhibits)
-    if not asked:
+    rows = list(exhibits)
+    if not rows:
         return
-    rng = np.random.default_rng([asked[0].seed, expert])
-    places = rng.integers(0, PLACES, max(one.place for one in asked) + 1)
+    rng = np.random.default_rng([rows[0].seed, expert])
+    places = rng.integers(0, PLACES, max(one.place for one in rows) + 1)
     JudgementRequest.objects.bulk_create(
         [
             JudgementRequest(
                 run_id=one.run_id, exhibit=one, expert_id=expert, place=int(places[one.place])
             )
-            for one in asked
+            for one in rows
         ],
         ignore_conflicts=True,
     )
 
 
-def progress_by_expert(run: Run, judging: Judging) -> list[ExpertProgress]:
+def list_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
     """Return who was asked, by name, and how far they are, by two queries."""
     mine = {"exhibit__run": run, "exhibit__judging": judging.name}
     done = dict(

@@ -1,8 +1,7 @@
-"""What an expert is asked to judge, one after the other, and their judgements.
+"""Lead an expert through the things to judge, and store the judgements.
 
-An expert sees the question, its passage and the text of an answer, or what a kind of run declares
-to be shown. Everything else about it, who wrote it, its score, its camp, the run that asks, stays
-behind this module.
+An expert sees the question, its passage and the text of an answer, or the parts that a run type
+declares. This module hides everything else: the author, the score, the camp, and the run that asks.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet, Response
-from evaluation.judging.adjudication import settles
-from evaluation.judging.declaration import ANSWERS, Choice, Part, parts_of
+from evaluation.judging.adjudication import list_grades_to_settle
+from evaluation.judging.declaration import ANSWERS, Choice, Part, load_parts
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerVerdict
 from evaluation.models.judgements import PLACES, THINGS
 
@@ -28,19 +27,19 @@ TO_SETTLE = (
 )
 
 
-class Declared(NamedTuple):
+class JudgingKey(NamedTuple):
     """Which `Judging` says what is judged: of a kind of run, or "" for answers of people."""
 
     kind: str
     name: str
 
 
-OF_ANSWERS = Declared("", ANSWERS.name)
+OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One thing to judge, and all that may be known about it.
+    """One thing to judge, with all that the expert may know of it.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class Task:
     grade, label : given before; None and "" if not yet.
     """
 
-    declared: Declared
+    declared: JudgingKey
     number: int
     total: int
     done: int
@@ -60,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an expert is with a set; `next` is the first thing without a judgement, if any."""
+    """An expert's progress in a set; `next` is the first thing without a judgement."""
 
     total: int
     done: int
@@ -70,26 +69,26 @@ class Progress:
 
 @dataclass(frozen=True)
 class Queue:
-    """What an expert judges on one scale, one after the other."""
+    """The things that an expert judges on one scale."""
 
-    declared: Declared
+    declared: JudgingKey
     progress: Progress
 
 
 class NotAskedError(LookupError):
-    """Something that the expert was not asked to judge."""
+    """The expert was not asked to judge this."""
 
 
 class Row(NamedTuple):
-    """Something to judge, and whether it is."""
+    """A thing to judge, and whether it is judged."""
 
     task: UUID
     done: bool
-    declared: Declared
+    declared: JudgingKey
 
 
 def ask(run: Run | None, responses: Iterable[Response], expert: int) -> None:
-    """Ask an expert to judge answers, in a random order; what was asked before stays as it is."""
+    """Ask an expert to judge answers, in random order; earlier requests stay."""
     JudgementRequest.objects.bulk_create(
         [
             JudgementRequest(run=run, response=response, expert_id=expert, place=randbelow(PLACES))
@@ -100,69 +99,71 @@ def ask(run: Run | None, responses: Iterable[Response], expert: int) -> None:
 
 
 def progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
-    """Return how far an expert is with everything of a set, by two queries.
+    """Return an expert's progress with everything of a set, by two queries.
 
     By one where it is known that the expert `is_asked` to judge something.
     """
-    return progress_of(_rows(question_set, expert, known=is_asked))
+    return compute_progress(_load_rows(question_set, expert, known=is_asked))
 
 
-def queues(question_set: QuestionSet, expert: int) -> list[Queue]:
+def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
     """Return what an expert was asked, answers first, by two queries."""
-    rows = _rows(question_set, expert)
+    rows = _load_rows(question_set, expert)
     return [
-        Queue(declared, progress_of([row for row in rows if row.declared == declared]))
+        Queue(declared, compute_progress([row for row in rows if row.declared == declared]))
         for declared in sorted({row.declared for row in rows})
     ]
 
 
 def task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
-    """Return what an expert was asked to judge, by four queries; None if not asked."""
-    queue, at = _place_of(_rows(question_set, expert), request)
-    if at is None:
+    """Return the thing that a request is about, by four queries; None if not asked."""
+    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    if index is None:
         return None
-    asked = JudgementRequest.objects.select_related(
+    request_row = JudgementRequest.objects.select_related(
         "exhibit", "response__question__passage", "llm_response__question__passage"
     ).get(public_id=request)
     grade, label = (
-        HumanJudgement.objects.filter(**_thing(asked), expert=expert)
+        HumanJudgement.objects.filter(**_build_thing_fields(request_row), expert=expert)
         .values_list("grade", "label")
         .first()
     ) or (None, "")
     return Task(
-        declared=queue[at].declared,
-        number=at + 1,
-        total=len(queue),
-        done=sum(row.done for row in queue),
-        before=queue[at - 1].task if at else None,
-        parts=_parts(asked),
+        declared=queue_rows[index].declared,
+        number=index + 1,
+        total=len(queue_rows),
+        done=sum(row.done for row in queue_rows),
+        before=queue_rows[index - 1].task if index else None,
+        parts=_build_parts(request_row),
         grade=grade,
         label=label,
     )
 
 
 def judge(question_set: QuestionSet, expert: int, request: UUID, choice: Choice) -> UUID | None:
-    """Store what an expert chose, whatever was there before; return the next thing to judge.
+    """Store an expert's choice, replacing an earlier one; return the next thing to judge.
 
     None when all of that sort are judged. Sending it twice changes nothing. Raises
     `NotAskedError`.
     """
-    queue, at = _place_of(_rows(question_set, expert), request)
-    if at is None:
+    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    if index is None:
         raise NotAskedError(request)
     label = choice.code if choice.grade is None else ""
     HumanJudgement.objects.update_or_create(
-        **_thing(JudgementRequest.objects.get(public_id=request)),
+        **_build_thing_fields(JudgementRequest.objects.get(public_id=request)),
         expert_id=expert,
         defaults={"grade": choice.grade, "label": label},
     )
-    undone = [row.task for row in queue[at + 1 :] + queue[:at] if not row.done]
+    undone = [row.task for row in queue_rows[index + 1 :] + queue_rows[:index] if not row.done]
     return undone[0] if undone else None
 
 
 def last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
-    """Return what an expert judged, or changed, last of all in a set; None for nothing."""
-    asked = asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(is_done=True)
+    """Return the request that an expert judged or changed last in a set; None without any."""
+    asked = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
+        is_done=True
+    )
     given = HumanJudgement.objects.filter(expert=expert).order_by()
     times = [
         Subquery(given.filter(**{thing: OuterRef(thing)}).values("updated_at")[:1])
@@ -173,29 +174,30 @@ def last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
 
 
 def undo(question_set: QuestionSet, expert: int, request: UUID) -> bool:
-    """Take a judgement back, so that it is still to be given; return whether there was one.
+    """Delete a judgement, so that it is open again; return whether there was one.
 
     Raises `NotAskedError`.
     """
     asked = (
-        asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
+        select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .filter(public_id=request)
         .first()
     )
     if asked is None:
         raise NotAskedError(request)
-    gone, _ = HumanJudgement.objects.filter(**_thing(asked), expert=expert).delete()
+    gone, _ = HumanJudgement.objects.filter(**_build_thing_fields(asked), expert=expert).delete()
     return gone > 0
 
 
-def _thing(asked: JudgementRequest) -> dict[str, Any]:
-    """Return what a request is about, as fields of a judgement."""
+def _build_thing_fields(asked: JudgementRequest) -> dict[str, Any]:
+    """Return the thing that a request is about, as fields of a judgement."""
     return {f"{thing}_id": getattr(asked, f"{thing}_id") for thing in THINGS}
 
 
-def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
+def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
+    """Return the texts that the expert sees, without anything on the author."""
     if asked.exhibit is not None:
-        return parts_of(asked.exhibit.shown)
+        return load_parts(asked.exhibit.shown)
     # The database sees to it that there is one of the three. Who wrote it, a person or a model,
     # shows in nothing.
     response = asked.response or asked.llm_response
@@ -206,84 +208,84 @@ def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
         title = f"The passage: {passage.title}" if passage.title else "The passage"
         parts.append(Part(title, passage.text, folded=True))
     if question.accepted_answers:
-        one = len(question.accepted_answers) == 1
-        title = "Reference answer" if one else "Reference answers"
-        parts.append(Part(title, _reference(question.accepted_answers)))
+        is_single = len(question.accepted_answers) == 1
+        title = "Reference answer" if is_single else "Reference answers"
+        parts.append(Part(title, _format_reference(question.accepted_answers)))
     parts.append(Part("Answer", response.text, "It was left empty.", quoted=True))
-    if given := settles(asked):
-        said = " and ".join(f"{grade:g}" for grade in given)
-        parts.append(Part("To settle: experts disagree", f"They gave {said}. {TO_SETTLE}"))
+    if grades_to_settle := list_grades_to_settle(asked):
+        grades_text = " and ".join(f"{grade:g}" for grade in grades_to_settle)
+        parts.append(Part("To settle: experts disagree", f"They gave {grades_text}. {TO_SETTLE}"))
     return tuple(parts)
 
 
-def _reference(accepted: list[Any]) -> str:
-    """Return the right answers of a question, a line each; wordings of one stand side by side."""
+def _format_reference(accepted: list[Any]) -> str:
+    """Return the reference answers, one a line, with " / " between alternatives."""
     lines = [entry if isinstance(entry, list) else [entry] for entry in accepted]
     return "\n".join(" / ".join(str(wording) for wording in line) for line in lines)
 
 
-def progress_of(rows: list[Row]) -> Progress:
-    """Return how far somebody is with things to judge, in their order."""
+def compute_progress(rows: list[Row]) -> Progress:
+    """Return the progress in an ordered list of things to judge."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
     return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
 
 
-def _place_of(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
-    """Return what is judged beside a request, in order, and the place of the request in it."""
+def _find_place(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
+    """Return the rows on the request's scale in order, and the request's index among them."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
 
 
-def _rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
-    """Return the requests of an expert in their order, with whether they are done."""
+def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
+    """Return an expert's requests in order, with whether they are done."""
     if not (known or is_asked(expert)):
         return []
     rows = (
-        asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
+        select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .order_by("place", "pk")
         .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
     )
-    return [Row(task, is_done, declared_by(kind, name)) for task, is_done, kind, name in rows]
+    return [Row(task, is_done, build_judging_key(kind, name)) for task, is_done, kind, name in rows]
 
 
 def is_asked(expert: int) -> bool:
-    """Return whether somebody is asked to judge anything: most people are not, and it is cheap."""
+    """Return whether the expert has any request; a cheap check before the larger queries."""
     return requests_to(expert).exists()
 
 
 def requests_to(expert: int) -> QuerySet[JudgementRequest]:
-    """Return all that somebody was asked to judge."""
+    """Return all requests to an expert."""
     return JudgementRequest.objects.filter(expert=expert)
 
 
-def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
+def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
     """Return what an expert was asked of some sets, with whether it `is_done`.
 
     Answers of workers who were excluded since are not asked about any more.
     """
-    given = HumanJudgement.objects.filter(expert=expert)
-    done = [Exists(given.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
-    among = sets.order_by().values("pk")
+    own_judgements = HumanJudgement.objects.filter(expert=expert)
+    done = [Exists(own_judgements.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
+    set_ids = sets.order_by().values("pk")
     of_sets = (
         Q(
-            response__submission__version__question_set__in=among,
+            response__submission__version__question_set__in=set_ids,
             response__state=Response.State.SUBMITTED,
         )
-        | Q(llm_response__question__version__question_set__in=among)
-        | Q(exhibit__run__version__question_set__in=among)
+        | Q(llm_response__question__version__question_set__in=set_ids)
+        | Q(exhibit__run__version__question_set__in=set_ids)
     )
     rows = JudgementRequest.objects.filter(of_sets, expert=expert)
-    return without_excluded(rows.annotate(is_done=done[0] | done[1] | done[2]))
+    return filter_excluded(rows.annotate(is_done=done[0] | done[1] | done[2]))
 
 
-def without_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
     """Return the requests that are done, or are about nobody whom people excluded from the set."""
     rows = requests.annotate(of_author=WorkerVerdict.of_author())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 
 
-def declared_by(kind: str | None, name: str | None) -> Declared:
+def build_judging_key(kind: str | None, name: str | None) -> JudgingKey:
     """Return which `Judging` it is, by what is stored with an exhibit; None for an answer."""
-    return OF_ANSWERS if name is None else Declared(kind or "", name)
+    return OF_ANSWERS if name is None else JudgingKey(kind or "", name)

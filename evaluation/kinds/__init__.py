@@ -1,10 +1,10 @@
-"""Run types: what can be computed over a question set.
+"""Define run types: what can be computed on a question set.
 
-A kind is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its name
-(`registry`). Background, pages, REST and commands know kinds by that alone, so that a new one has
-a run page with its progress, can be cancelled, done again and taken up after its worker died, is
-started by REST and the command line, and its tables are shown and taken away, without a line
-elsewhere. platform/docs/kinds.md tells how one is added.
+A run type is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its
+name (`registry`). Background, pages, REST and commands know run types only through it. A new one
+therefore needs no line elsewhere: it has a run page with progress, can be cancelled, repeated and
+continued after a crash, is started by REST and the command line, and its tables are shown and
+downloaded. platform/docs/kinds.md describes how to add one.
 """
 
 from evaluation.flow.stored import RunSummary
@@ -21,10 +21,10 @@ from evaluation.kinds.kind import (
 from evaluation.kinds.registry import (
     UnknownKindError,
     all_kinds,
-    asking_kinds,
     judging_of,
     kind_named,
     kind_of,
+    list_asking_kinds,
     options_of,
     run_kinds,
 )
@@ -41,10 +41,10 @@ __all__ = [
     "Study",
     "UnknownKindError",
     "all_kinds",
-    "asking_kinds",
     "judging_of",
     "kind_named",
     "kind_of",
+    "list_asking_kinds",
     "options_of",
     "run_kinds",
 ]

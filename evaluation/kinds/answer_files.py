@@ -1,4 +1,4 @@
-"""Arguments of commands on files of answers, which several kinds take alike."""
+"""Add the command arguments on files of answers that several run types share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
 
 
 def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the file of people's answers, the first argument, and which of two answers counts."""
+    """Add the file of workers' answers, and the rule for repeated answers."""
     parser.add_argument(
         "answers",
         type=Path,
@@ -36,7 +36,7 @@ def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> No
 
 
 def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
-    """Add whether the thinking in replies of models stays in their answers."""
+    """Add the switch that keeps thinking in the answers of models."""
     parser.add_argument(
         KEEP_THINKING,
         action="store_true",
@@ -45,25 +45,25 @@ def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, of: str = "files") -> None:
-    """Add the folder that is written into; `of` is what is written."""
+    """Add the output folder; `of` names the content."""
     parser.add_argument(
         "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {of}"
     )
 
 
 def add_columns(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> None:
-    """Add what the columns of the files are called, where it is not what they are called here."""
+    """Add the names of the file's columns, where they differ from the standard names."""
     parser.add_argument(
         "--columns",
-        type=columns_of,
+        type=parse_columns,
         default=ColumnNames(),
         metavar=names,
         help="how the columns are called in your files, where they are called otherwise",
     )
 
 
-def columns_of(text: str) -> ColumnNames:
-    """Return what an argument says of columns; refused as arguments are."""
+def parse_columns(text: str) -> ColumnNames:
+    """Return the column names in an argument. Raises ArgumentTypeError."""
     try:
         return ColumnNames.parse(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""All that a run found as one download: tables, summary, signature, and what columns hold."""
+"""Build the download of a run: tables, summary, signature, and a README on the columns."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ that read the file. An empty cell is a number that is missing; the column `reaso
 """
 
 
-def data_files(kind: Kind, run: Run) -> Files:
-    """Return the files of a run that is done, by name, each written when it is its turn."""
+def build_files(kind: Kind, run: Run) -> Files:
+    """Return the files of a finished run by name; each is computed when it is read."""
 
     def table(name: str) -> Iterable[bytes]:
         made = kind.tables[name](run)
@@ -46,21 +46,21 @@ def data_files(kind: Kind, run: Run) -> Files:
 
     files: dict[str, Callable[[], Iterable[bytes]]] = {
         README: lambda: [readme(kind, run).encode()],
-        SUMMARY: lambda: [_as_json(summary(kind, run))],
+        SUMMARY: lambda: [_encode_json(build_summary(kind, run))],
         SIGNATURE: lambda: [f"{run.signature}\n".encode()],
     }
     files |= {f"{name}.csv": partial(table, name) for name in kind.tables}
     more = kind.files(run) if kind.files else {}
-    return files | {name: partial(_whole, data) for name, data in more.items()}
+    return files | {name: partial(_split_whole, data) for name, data in more.items()}
 
 
 def data_zip(kind: Kind, run: Run) -> Iterator[bytes]:
-    """Return all of it as a ZIP."""
-    return zip_chunks(data_files(kind, run))
+    """Return all files as the chunks of a ZIP archive."""
+    return zip_chunks(build_files(kind, run))
 
 
 def data_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
-    """Return all of it as a workbook: what columns hold, then a sheet for each table.
+    """Return a workbook: a sheet on the columns, then a sheet for each table.
 
     Raises `InputError`, while it is written, for a text that no cell of a workbook holds.
     """
@@ -71,14 +71,14 @@ def data_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
 
     return workbook_chunks(
         {
-            "README": lambda: _readme_rows(kind, run),
+            "README": lambda: _build_readme_sheet(kind, run),
             **{name: partial(table, name) for name in kind.tables},
         }
     )
 
 
 def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
-    """Write all of it into a folder, or into one file that ends in .zip or .xlsx.
+    """Write all files into a folder, or into one .zip or .xlsx file; return the names.
 
     Returns the names. All of them appear, or none. Raises `InputError` if the place cannot be
     written to.
@@ -92,15 +92,15 @@ def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
         except ValueError as error:
             raise InputError.single(str(output), str(error), "Choose another name.") from error
         return [output.name]
-    files = data_files(kind, run)
+    files = build_files(kind, run)
     with OutputFolder(output) as folder:
         for name, chunks in files.items():
             folder.open(name).writelines(chunks())
     return list(files)
 
 
-def summary(kind: Kind, run: Run) -> dict[str, object]:
-    """Return what summary.json holds."""
+def build_summary(kind: Kind, run: Run) -> dict[str, object]:
+    """Return the content of summary.json."""
     question_set = run.version.question_set
     return {
         "kind": kind.name,
@@ -121,15 +121,16 @@ def summary(kind: Kind, run: Run) -> dict[str, object]:
 
 
 def readme(kind: Kind, run: Run) -> str:
-    """Return what README.md says: what it is, and of each table its columns."""
-    parts = [_about(kind, run)]
-    for name, columns in _columns(kind, run):
+    """Return README.md: a description of the run, and of each table's columns."""
+    parts = [_describe_run(kind, run)]
+    for name, columns in _list_columns(kind, run):
         lines = [f"- `{column}`{': ' if words else ''}{words}" for column, words in columns]
         parts.append("\n".join([f"## {name}.csv", "", *lines, ""]))
     return "\n".join(parts)
 
 
-def _about(kind: Kind, run: Run) -> str:
+def _describe_run(kind: Kind, run: Run) -> str:
+    """Return the first part of README.md, on the run and its files."""
     question_set = run.version.question_set
     name = called(run, kind.options)
     ended = f"done on {run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "done"
@@ -149,13 +150,16 @@ def _about(kind: Kind, run: Run) -> str:
     )
 
 
-def _columns(kind: Kind, run: Run) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _list_columns(kind: Kind, run: Run) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each table's name with its (column, description) pairs."""
     for name, table_of in kind.tables.items():
         header = table_of(run).header
         yield name, [(one, column_words(name, one, kind.columns)) for one in header]
 
 
-def _readme_rows(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
+def _build_readme_sheet(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
+    """Yield the rows of the workbook's first sheet."""
+
     def rows() -> Iterator[Sequence[object]]:
         question_set = run.version.question_set
         yield "", "what", kind.title
@@ -166,16 +170,18 @@ def _readme_rows(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
         yield "", "signature", run.signature
         if question_set.notice:
             yield "", "notice", question_set.notice
-        for name, columns in _columns(kind, run):
+        for name, columns in _list_columns(kind, run):
             for column, words in columns:
                 yield name, column, words
 
     return sheet_rows(("sheet", "column", "what it holds"), rows())
 
 
-def _whole(data: bytes) -> Iterable[bytes]:
+def _split_whole(data: bytes) -> Iterable[bytes]:
+    """Return the data as one chunk."""
     return [data]
 
 
-def _as_json(value: object) -> bytes:
+def _encode_json(value: object) -> bytes:
+    """Return the value as indented UTF-8 JSON; raises ValueError for NaN."""
     return (json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()

@@ -1,4 +1,4 @@
-"""What a kind of run declares."""
+"""Define what a run type declares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a run that is done.
+    """A page of a finished run.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Beforehand:
-    """What a question set holds for a kind of run, in a sentence, and whether it is enough."""
+    """What the question set holds for a run type, in a sentence, and whether that suffices."""
 
     words: str
     ready: bool = True
@@ -67,7 +67,7 @@ class Beforehand:
 
 @dataclass(frozen=True, kw_only=True)
 class StartFile:
-    """A file that a question set may lack before a run of a kind makes sense.
+    """A file that can be uploaded on the start page of a run type.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class StartFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The page that starts a run of a kind: the form of its options, and what stands beside it.
+    """The start page of a run type: the form of its options and what it shows beside them.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command of a kind that works on files, as the terminal shows it.
+    """A command of a run type that works on files.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(Command):
-    """``manage.py evaluate NAME``: files in, tables out.
+    """The command ``manage.py evaluate NAME``, which reads files and writes tables.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Evaluation(Command):
 
 @dataclass(frozen=True)
 class Studied:
-    """What a study says in the terminal, and whether every request got its reply."""
+    """The text that a study prints, and whether every request has its reply."""
 
     said: str
     complete: bool
@@ -161,7 +161,7 @@ class Studied:
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Command):
-    """``manage.py study NAME``: asks a model, then evaluates its replies.
+    """The command ``manage.py study NAME``, which asks a model and evaluates its replies.
 
     The command adds the arguments of ``manage.py ask`` (which model, how, how fast, for how
     much) except those that the options of the kind have themselves.
@@ -175,23 +175,23 @@ class Study(Command):
     run: Part[Callable[[Any, Mapping[str, Any], Asking, Progress], Studied]] = Part()
 
 
-def _with_judgements(
+def _add_judgements(
     kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
 ) -> Mapping[str, Callable[[Run], Table]]:
-    """Return the tables with that of what experts said, for each thing that they judge."""
+    """Return the tables with one more for each thing that experts judge."""
     if not kind.judging:
         return tables
-    from evaluation.reports.judging import judgements_table
+    from evaluation.reports.judging import build_table
 
     return {
         **tables,
-        **{one.name: partial(judgements_table, judging=one) for one in kind.judging},
+        **{one.name: partial(build_table, judging=one) for one in kind.judging},
     }
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of run; one is equal to itself only.
+    """A run type; it equals only itself.
 
     Each `Part` may be given by its dotted name, such as "evaluation.maqa.report.build_report",
     which is imported at its first use; so may each value of `Parts`. Nothing else of a kind needs
@@ -240,7 +240,7 @@ class Kind:
     options: Part[type[Parameters]] = Part()
     run: Part[Callable[[Turn], None] | None] = Part(None)
     summary: Part[type[RunSummary]] = Part(RunSummary)
-    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_with_judgements)
+    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_add_judgements)
     columns: Part[Mapping[str, str]] = Part({})
     files: Part[Callable[[Run], Mapping[str, bytes]] | None] = Part(None)
     charts: Part[Mapping[str, Callable[[Run], Chart | None]]] = Part({})
@@ -265,52 +265,52 @@ class Kind:
 
     @property
     def has_runs(self) -> bool:
-        """Whether it has runs, or works on files only; loads nothing."""
+        """Whether it has runs, or only works on files; loads nothing."""
         return has_part(self, "run")
 
     @property
     def is_evaluated_on_files(self) -> bool:
-        """Whether there is ``manage.py evaluate NAME``; loads nothing."""
+        """Whether ``manage.py evaluate NAME`` exists; loads nothing."""
         return has_part(self, "evaluate")
 
     @property
     def is_studied(self) -> bool:
-        """Whether there is ``manage.py study NAME``; loads nothing."""
+        """Whether ``manage.py study NAME`` exists; loads nothing."""
         return has_part(self, "study")
 
     @property
     def has_views(self) -> bool:
-        """Whether its tables tell a view of models or questions; loads nothing."""
+        """Whether its tables are part of a view of models or questions; loads nothing."""
         return has_part(self, "views")
 
     @property
     def reads_people(self) -> bool:
-        """Whether its runs are made of people's answers, too."""
+        """Whether its runs read workers' answers."""
         return self.needs_answers or self.reads_answers
 
     @property
     def verb(self) -> str:
-        """What the button says that starts it."""
+        """Text of the button that starts a run."""
         return self.action or self.title
 
     def stores(self, summary: type[RunSummary]) -> bool:
-        """Return whether its runs store that summary, so that whatever reads it reads them."""
+        """Return whether its runs store a summary of that class."""
         return issubclass(self.summary, summary)
 
     def summary_of(self, run: Run) -> RunSummary:
-        """Return what a run says of itself."""
+        """Return the stored summary of a run."""
         return self.summary.of(run.summary)
 
     def counts_of(self, run: Run) -> Mapping[str, int]:
-        """Return what went into a run that is done, by name."""
+        """Return the input counts of a finished run, by name."""
         return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
     def found(self, run: Run) -> Any:
-        """Return what a run that is done found, as a dataclass."""
+        """Return the result of a finished run as a dataclass."""
         return self.report(run) if self.report else self.summary_of(run)
 
     def told(self, run: Run) -> Iterator[Parted]:
-        """Yield what a run that is done tells of each of the kind's views, table by table."""
+        """Yield a finished run's numbers for each view of the run type, table by table."""
         from evaluation.flow.view import told_by
 
         for name in dict.fromkeys(viewed.table for viewed in self.views):

@@ -1,7 +1,7 @@
-"""Parts of a kind that are declared by their dotted names and imported at their first use.
+"""Import the parts of a run type from their dotted names at their first use.
 
-A list of kinds needs their names and titles. What a kind computes, shows and asks for are parts of
-it, and importing the parts of all kinds takes seconds.
+A list of run types needs only their names and titles. The parts hold what a run type computes and
+shows, and importing the parts of all run types takes seconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ _NEEDED: Any = object()
 
 
 class Part(Generic[Value]):
-    """A field of a dataclass that is given as it is, or by the dotted name of what it is.
+    """A field of a dataclass, given as an object or by its dotted name.
+
+    The name is imported when the field is first read. `finish` takes the object and the declared
+    value, and returns what a reader of the field gets.
 
     A name is imported when the field is first read. `finish` takes the object and what was
     declared, and returns what a reader of the field gets.
@@ -59,7 +62,7 @@ class Part(Generic[Value]):
         vars(instance)[self.name] = self.default if declared is self else declared
 
     def load(self, declared: Any) -> Value:
-        """Return what a declaration means."""
+        """Return the object that a declaration names."""
         found: Value = import_string(declared) if isinstance(declared, str) else declared
         return found
 
@@ -70,7 +73,7 @@ class Part(Generic[Value]):
 
 
 class Parts(Part[Value]):
-    """A mapping or a tuple, each value of which may be given by its dotted name."""
+    """A mapping or a tuple of values, each given as an object or by its dotted name."""
 
     def __set__(
         self, instance: object, value: Value | str | tuple[str, ...] | Mapping[str, str]
@@ -79,7 +82,7 @@ class Parts(Part[Value]):
         super().__set__(instance, value)  # type: ignore[arg-type]
 
     def load(self, declared: Any) -> Value:
-        """Return a mapping or a tuple of what the names in it mean."""
+        """Return the mapping or tuple with all names imported."""
         whole: Any = super().load(declared)
         each = super().load
         if isinstance(whole, Mapping):
@@ -99,12 +102,12 @@ class Parts(Part[Value]):
 
 
 def has_part(instance: object, name: str) -> bool:
-    """Return whether a part is declared, without importing it; an empty one is none."""
+    """Return whether a non-empty part is declared, without importing it."""
     return bool(vars(instance)[name])
 
 
-def names_of(instance: object) -> dict[str, tuple[str, ...]]:
-    """Return the dotted names by which an object declares its parts, by field."""
+def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
+    """Return the dotted names of an object's declared parts, by field."""
     return {
         name: tuple(field.names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()

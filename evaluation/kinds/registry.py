@@ -1,4 +1,4 @@
-"""The kinds that this site knows, by their names."""
+"""Find the run types of this site by their names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from evaluation.options import Parameters
 
 if TYPE_CHECKING:
     from evaluation.judging import Judging
-    from evaluation.judging.tasks import Declared
+    from evaluation.judging.tasks import JudgingKey
     from evaluation.models import Run
 
 
 class UnknownKindError(LookupError):
-    """No line of the setting names a kind of this name; the message is for people."""
+    """The setting `RUN_KINDS` has no run type of this name; the message is for people."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -29,22 +29,22 @@ class UnknownKindError(LookupError):
 
 
 def all_kinds() -> Mapping[str, Kind]:
-    """Return the kinds by name, in the order of the setting `RUN_KINDS`."""
-    return _declared(tuple(settings.RUN_KINDS))
+    """Return all run types by name, in the order of the setting `RUN_KINDS`."""
+    return _import_kinds(tuple(settings.RUN_KINDS))
 
 
 def run_kinds() -> Mapping[str, Kind]:
-    """Return the kinds that have runs, by name; the others work on files only."""
+    """Return the run types that have runs, by name; the others only work on files."""
     return {name: kind for name, kind in all_kinds().items() if kind.has_runs}
 
 
-def asking_kinds() -> list[str]:
-    """Return the names of the kinds whose runs begin by asking models."""
+def list_asking_kinds() -> list[str]:
+    """Return the names of the run types whose runs begin with model requests."""
     return [name for name, kind in run_kinds().items() if kind.asks]
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of run of that name. Raises `UnknownKindError`."""
+    """Return the run type of that name. Raises `UnknownKindError`."""
     try:
         return run_kinds()[name]
     except KeyError:
@@ -52,20 +52,20 @@ def kind_named(name: str) -> Kind:
 
 
 def kind_of(run: Run) -> Kind:
-    """Return the kind of a run. Raises `UnknownKindError`."""
+    """Return the run type of a run. Raises `UnknownKindError`."""
     return kind_named(run.kind)
 
 
 def options_of(run: Run) -> type[Parameters]:
-    """Return the options of a run's kind; none where the site does not know the kind."""
+    """Return the options class of a run's type; `Parameters` for an unknown type."""
     try:
         return kind_of(run).options
     except UnknownKindError:
         return Parameters
 
 
-def judging_of(declared: Declared) -> Judging:
-    """Return what says how something is judged.
+def judging_of(declared: JudgingKey) -> Judging:
+    """Return the declaration of how something is judged. Raises `UnknownKindError`.
 
     Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
     """
@@ -81,6 +81,7 @@ def judging_of(declared: Declared) -> Judging:
 
 
 @cache
-def _declared(paths: tuple[str, ...]) -> Mapping[str, Kind]:
+def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
+    """Return the run types at these dotted paths by name, cached."""
     kinds: list[Kind] = [import_string(path) for path in paths]
     return {kind.name: kind for kind in kinds}

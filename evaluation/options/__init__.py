@@ -1,11 +1,11 @@
-"""Options: declared once on a dataclass and read from there by pages, REST and commands.
+"""Declare options once on a dataclass, for pages, REST and commands.
 
-A kind of run declares what it may be asked to do as the fields of a frozen dataclass that is a
-`Parameters`, each with an `Option`: type, bounds or choices, label, help, what it is only used
-with. The form (`evaluation.forms.options`), the serializer (`evaluation.rest.option_serializer`),
-the arguments (`evaluation.management.option_arguments`), the signature and the text of the
-settings follow from that. What is wrong is a `Problem`, a code with values; a door makes its
-sentence in its own words for the options (`Words`).
+A run type declares its options as the fields of a frozen dataclass, a subclass of `Parameters`,
+each with an `Option`: type, bounds or choices, label, help, and the option it depends on. The form
+(`evaluation.forms.options`), the serializer (`evaluation.rest.option_serializer`), the arguments
+(`evaluation.management.option_arguments`), the signature and the texts on settings are built from
+that. An invalid value is a `Problem`, a code with values; each interface builds its own sentence
+from it (`Words`).
 """
 
 from evaluation.options.declaration import (

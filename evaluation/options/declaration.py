@@ -1,4 +1,4 @@
-"""Kinds of options: what each takes for a value, as an object, as JSON and as text."""
+"""Define the types of options: their values as objects, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = "one that is gone"
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What all options have.
+    """Base of all options: label, help, default, and where it applies.
 
     Attributes
     ----------
@@ -68,16 +68,17 @@ class Option:
     default: Any = None
 
     def check(self, value: Any) -> Problem | None:
-        """Return what is wrong with a value by itself; None if nothing is."""
+        """Return the problem of a value by itself; None if it is valid."""
         if value is None:
             return None if self.optional else problem("null", self.name)
         return self._check(value)
 
     def _check(self, value: Any) -> Problem | None:
+        """Return the problem of a value other than None; each option type implements it."""
         raise NotImplementedError
 
     def read(self, text: str) -> Any:
-        """Return the value that a text names. Raises `OptionError` for one that will not do."""
+        """Return the value of a text. Raises `OptionError` for an invalid one."""
         value = self._read(text)
         wrong = self.check(value)
         if wrong is not None:
@@ -85,45 +86,47 @@ class Option:
         return value
 
     def _read(self, text: str) -> Any:
+        """Return the value of a text, not yet checked."""
         return text
 
     def plain(self, value: Any) -> Any:
-        """Return a value as JSON has it."""
+        """Return the value as JSON stores it."""
         return value
 
     def of_plain(self, value: Any) -> Any:
-        """Return the value that JSON holds."""
+        """Return the value of what JSON stores."""
         return value
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return the value as text for people."""
         return "none" if value is None else str(value)
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return in a few words that the option has a value; `names` are those of ids."""
+        """Return the option with its value in a few words; `names` are the names of ids."""
         words = " ".join(self.brief(value, names).split())
         if len(words) > SHORT_WORDS:
             words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
         return (self.short or f"{self._called()} {{value}}").format(value=words)
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return a value in a few words; `names` are those of ids."""
+        """Return the value in a few words; `names` are the names of ids."""
         # What stands behind a colon explains the words before it.
         words = self.words(value)
         return names.get(words) or words.partition(": ")[0]
 
     def _called(self) -> str:
-        """Return the label as it stands within a sentence."""
+        """Return the label with a small first letter, as inside a sentence."""
         first, rest = self.label[:1], self.label[1:]
         return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
 
     def _invalid(self, value: Any, what: str) -> Problem:
+        """Return the problem of a value of another type."""
         return problem("invalid", self.name, given=value, what=what)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Option):
-    """A text of one line, or of several.
+    """An option with a text of one line or several lines.
 
     Attributes
     ----------
@@ -151,7 +154,7 @@ class Text(Option):
         return text.strip()
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return a value in a few words, with names for ids."""
+        """Return the value in a few words, with names for ids."""
         if value in self.suggestions:
             return self.suggestions[value].partition(": ")[0]
         return "none" if value is None else names.get(str(value), str(value))
@@ -159,7 +162,7 @@ class Text(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(Option):
-    """A whole number from `lowest` to `highest`.
+    """An option with a whole number from `lowest` to `highest`.
 
     Attributes
     ----------
@@ -190,7 +193,7 @@ class Whole(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Real(Option):
-    """A number that is finite, from `lowest` or above `above`, to `highest`."""
+    """An option with a finite number, from `lowest` or above `above`, up to `highest`."""
 
     lowest: float | None = None
     above: float | None = None
@@ -217,7 +220,7 @@ class Real(Option):
             raise OptionError([self._invalid(text, "number")]) from None
 
     def of_plain(self, value: Any) -> Any:
-        """JSON writes 1.0 as 1 where it likes."""
+        """Return a float for the whole number as which JSON may store it."""
         return float(value) if type(value) is int else value
 
     def words(self, value: Any) -> str:
@@ -227,7 +230,7 @@ class Real(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Option):
-    """Yes or no.
+    """An option that is on or off.
 
     Attributes
     ----------
@@ -245,13 +248,13 @@ class Switch(Option):
         return "yes" if value else "no"
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the label, and that it is off where it is on by default."""
+        """Return the label, with "no" if the option is off."""
         return self._called() if value else f"{self._called()}: no"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
-    """One of some texts.
+    """An option with one of several texts.
 
     Attributes
     ----------
@@ -276,7 +279,7 @@ class Choice(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Ids(Option):
-    """Any number of ids, each once; the command line takes a file of them.
+    """An option with a list of distinct ids; the command line takes a file of them.
 
     Attributes
     ----------
@@ -330,7 +333,7 @@ class Ids(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModel(Text):
-    """A registered language model that can be asked, by its public id; a form shows the names.
+    """An option with a registered language model, by public id; a form shows the names.
 
     Attributes
     ----------
@@ -349,7 +352,7 @@ class RegisteredModel(Text):
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModels(Ids):
-    """Several such models; `needed` as there."""
+    """An option with several registered language models; for `needed` see `RegisteredModel`."""
 
     places: tuple[str, ...] = (DATABASE,)
     uuids: bool = True
@@ -359,7 +362,7 @@ class RegisteredModels(Ids):
 
 @dataclass(frozen=True, kw_only=True)
 class File(Option):
-    """A file, for the command line only: no form and no request may make the server open one."""
+    """An option with a file, for the command line only: no request may make the server open one."""
 
     places: tuple[str, ...] = (FILES,)
     optional: bool = True
@@ -382,7 +385,7 @@ class File(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class JsonObject(Option):
-    """A JSON object, such as the parameters that a server takes."""
+    """An option with a JSON object, such as the parameters of a server."""
 
     most_bytes: int = 10_000
     empty_is_default: bool = True
@@ -411,19 +414,19 @@ class JsonObject(Option):
 
 
 def named(model: str | None) -> str:
-    """Return the model that the value of an option is the name of; "" for none (`loads`)."""
+    """Return the model's name in an option's value; "" for none (`loads`)."""
     return model or ""
 
 
 def option(default: Any, kind: Option) -> Any:
-    """Return the field of a dataclass that declares an option."""
+    """Return a dataclass field that declares an option."""
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata={"option": kind})
     return field(default=default, metadata={"option": kind})
 
 
-def default_of(of_field: Any) -> Any:
-    """Return the default of a dataclass's field."""
+def get_default(of_field: Any) -> Any:
+    """Return the default of a dataclass field."""
     if of_field.default_factory is not MISSING:
         return of_field.default_factory()
     return of_field.default

@@ -1,4 +1,4 @@
-"""A class of options: the parameters of a kind of run."""
+"""Define the class of a run type's options, and their part of a signature."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from evaluation.options.declaration import ADVANCED, NOT_SIGNED, Ids, Option, default_of
+from evaluation.options.declaration import ADVANCED, NOT_SIGNED, Ids, Option, get_default
 from evaluation.options.problems import Problem, problem
 
 
 @dataclass(frozen=True)
 class Setting:
-    """An option as a run has it, for people: its label and its value in words."""
+    """An option of a run for people: its label and its value in words."""
 
     name: str
     label: str
@@ -27,7 +27,7 @@ _OPTIONS: dict[type[Parameters], Mapping[str, Option]] = {}
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a run may be asked to do; every field of a subclass is an `option`.
+    """The options of a run; every field of a subclass is an `option`.
 
     Attributes
     ----------
@@ -51,24 +51,24 @@ class Parameters:
         if cls not in _OPTIONS:
             _OPTIONS[cls] = {
                 entry.name: replace(
-                    entry.metadata["option"], name=entry.name, default=default_of(entry)
+                    entry.metadata["option"], name=entry.name, default=get_default(entry)
                 )
                 for entry in fields(cls)
             }
         return _OPTIONS[cls]
 
     def problems(self) -> list[Problem]:
-        """Return what is wrong: values by themselves, or else what contradicts each other."""
+        """Return the problems of single values, or else those between options."""
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         found = [wrong for wrong in checked if wrong is not None]
         return found or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield what contradicts each other, where every value by itself will do."""
+        """Yield the problems between options whose values are valid by themselves."""
         yield from ()
 
     def _idle(self) -> Iterator[Problem]:
-        """Yield options that are set and would not be used."""
+        """Yield a problem for each option that is set but has no effect."""
         for name, known in self.options().items():
             if known.only_with is None or getattr(self, name) == known.default:
                 continue
@@ -77,7 +77,7 @@ class Parameters:
                 yield problem("only_with", name, other=other, wanted=wanted)
 
     def reserved(self, models: Collection[str]) -> list[Problem]:
-        """Return what only operators may ask for; `models` are those that everybody may name."""
+        """Return the problems of values for operators only; `models` are offered to everyone."""
         found = []
         for name, known in self.options().items():
             value = getattr(self, name)
@@ -85,7 +85,7 @@ class Parameters:
                 found.append(problem("operators_only", name, what=what))
             if known.loads and (model := known.loads(value)) and model not in models:
                 # What is named stays untold: whether it is there would tell what the server has.
-                found.append(_not_offered(name, models))
+                found.append(_build_offer_problem(name, models))
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Parameters:
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Return what `as_dict` gave; what is missing has its default.
+        """Return the parameters stored by `as_dict`; missing ones have their default.
 
         Raises KeyError, with the unknown names, where there are any: another version wrote them.
         """
@@ -106,7 +106,7 @@ class Parameters:
 
     @classmethod
     def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return stored parameters with the defaults of those that are missing, whatever they are.
+        """Return stored parameters with the defaults of missing ones.
 
         What no option is called stays as it is.
         """
@@ -114,7 +114,7 @@ class Parameters:
 
     @classmethod
     def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return stored parameters for people, every option that there is."""
+        """Return all options of stored parameters, for people."""
         known, found = cls.options(), []
         for name, value in cls.completed(stored).items():
             if name not in known:
@@ -127,21 +127,21 @@ class Parameters:
 
     @classmethod
     def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return those of `settings` that are not at their default."""
+        """Return the settings that differ from the default."""
         return [setting for setting in cls.settings(stored) if not setting.is_default]
 
     @classmethod
     def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-        """Return what is not at its default in a few words each; `names` are those of ids.
+        """Return the settings that differ from the default, in a few words each.
 
         What no option is called is left out.
         """
-        found = []
+        differences_found = []
         for name, known in cls.options().items():
             value = stored.get(name, known.plain(known.default))
             if value != known.plain(known.default):
-                found.append(known.in_short(value, names))
-        return found
+                differences_found.append(known.in_short(value, names))
+        return differences_found
 
 
 # How many characters of a hash a signature shows.
@@ -150,7 +150,7 @@ NOTHING = "none"
 
 
 def signed(parameters: Parameters) -> dict[str, str]:
-    """Return the parts of a signature that tell parameters, by name, in the order of the fields."""
+    """Return the parameters as parts of a signature, by name, in the order of the fields."""
     parts: dict[str, str] = {}
     gathered: dict[str, list[str]] = {}
     for name, option in parameters.options().items():
@@ -158,30 +158,31 @@ def signed(parameters: Parameters) -> dict[str, str]:
         if key == NOT_SIGNED:
             continue
         if not option.gathered:
-            parts[key] = _shown(option, parameters)
+            parts[key] = _format_value(option, parameters)
             continue
         found = gathered.setdefault(key, [])
         parts.setdefault(key, NOTHING)  # its place among the others
         value = getattr(parameters, name)
         if value != option.default:
             plain = value is True and option.sign is None
-            found.append(name if plain else f"{name}({_shown(option, parameters)})")
+            found.append(name if plain else f"{name}({_format_value(option, parameters)})")
     return parts | {key: "+".join(found) for key, found in gathered.items() if found}
 
 
 def short_hash(texts: Sequence[str]) -> str:
-    """Return the beginning of one SHA-256 for several texts, in their order."""
+    """Return the first 12 digits of one SHA-256 over several texts."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:SHORT]
 
 
-def _not_offered(name: str, models: Collection[str]) -> Problem:
+def _build_offer_problem(name: str, models: Collection[str]) -> Problem:
+    """Return the problem of a model that is not offered to this user."""
     if not models:
         return problem("none_offered", name)
     return problem("not_offered", name, offered=", ".join(sorted(models)))
 
 
-def _shown(option: Option, parameters: Parameters) -> str:
-    """Return a value without what parts a signature; long ones by number or hash."""
+def _format_value(option: Option, parameters: Parameters) -> str:
+    """Return a value as a signature shows it; lists and objects as hashes."""
     value: Any = getattr(parameters, option.name)
     if option.sign is not None:
         return option.sign(parameters)

@@ -1,4 +1,4 @@
-"""What is wrong with options: codes with values, which a door turns into sentences."""
+"""Define the problems of options: codes with values, without sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong.
+    """A problem of an option: its code and values.
 
     Attributes
     ----------
@@ -31,7 +31,9 @@ def problem(code: str, option: str = "", **values: Any) -> Problem:
 
 
 class OptionError(ValueError):
-    """Options cannot be used as they are; `problems` says why.
+    """Options cannot be used; `problems` lists the reasons.
+
+    The text is for logs; each interface builds its own sentences.
 
     The text is for logs: a door makes its own of the problems.
     """

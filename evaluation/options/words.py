@@ -1,8 +1,8 @@
-"""The words of a door: its sentences for messages, and for options, their problems and help.
+"""Build the sentences of an interface on options, their problems and help.
 
-A terminal calls an option by its flag, the site by its label, the API by its key. Sentences have
-names of options in braces, ``{init}``, or with a value, ``{init:entailment}``; ``{nli:=}`` shows
-where the value goes where that is usual.
+The terminal names an option by its flag, the site by its label, the API by its key. Sentences
+contain names of options in braces, ``{init}``, or with a value, ``{init:entailment}``; ``{nli:=}``
+shows where the value goes, where that is usual.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evaluation.options.declaration import Option, RegisteredModel, RegisteredMo
 from evaluation.options.parameters import Parameters
 from evaluation.options.problems import Problem
 from evaluation.words.catalogue import Catalogue
-from evaluation.words.warnings import english_only
+from evaluation.words.warnings import build_english_warning
 
 # What is wrong with a value by itself; it stands beside the option it is about.
 INVALID = {
@@ -55,7 +55,7 @@ BY_ID: Mapping[type[Option], str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Words(Catalogue):
-    """Everything that a door says; what it says of messages is the catalogue's.
+    """The sentences of one interface, on messages and on options.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Words(Catalogue):
     with_value: Callable[[Option, str | None], str]
 
     def text(self, of: type[Parameters], text: str, **values: Any) -> str:
-        """Return a text about options of a class, such as a help, with their names and values."""
+        """Return a text on options, with the interface's names of them and with values."""
         mentioned = {name: _Mention(known, self) for name, known in of.options().items()}
         return text.format_map({**mentioned, **values})
 
@@ -76,15 +76,15 @@ class Words(Catalogue):
         return self.text(of, of.options()[name].help)
 
     def described(self, of: type[Parameters], name: str) -> str:
-        """Return the label and the help of an option, where no label stands beside it."""
+        """Return the label and help of an option, for places without a label beside them."""
         option = of.options()[name]
         by = BY_ID.get(type(option), "")
         return f"{option.label}. {by}{self.help(of, name)}"
 
     def sentence(self, of: type[Parameters], problem: Problem) -> str:
-        """Return what is wrong; about a value by itself without the option's name."""
+        """Return the sentence on a problem; without the option's name for a single value."""
         values = dict(problem.values)
-        template = _about_value(problem)
+        template = _find_value_template(problem)
         if template is None:
             template = {**SENTENCES, **of.sentences}[problem.code]
             if problem.option:
@@ -97,20 +97,20 @@ class Words(Catalogue):
         return self.text(of, template, **values)
 
     def told(self, of: type[Parameters], problem: Problem) -> str:
-        """Return what is wrong, where nothing beside it says which option it is about."""
+        """Return the sentence on a problem with the option's name."""
         said = self.sentence(of, problem)
-        if _about_value(problem) is None:
+        if _find_value_template(problem) is None:
             return said
         return f"{self.called(of.options()[problem.option])}: {said}"
 
     def all_told(self, of: type[Parameters], problems: Iterable[Problem]) -> list[str]:
-        """Return the sentences of several problems."""
+        """Return the sentences on several problems, with the options' names."""
         return [self.told(of, one) for one in problems]
 
 
 @dataclass(frozen=True)
 class _Mention:
-    """An option in a sentence of a door."""
+    """The name of an option inside a sentence of an interface."""
 
     option: Option
     words: Words
@@ -121,8 +121,8 @@ class _Mention:
         return self.words.with_value(self.option, None if value == "=" else value)
 
 
-def _about_value(problem: Problem) -> str | None:
-    """Return the sentence of a problem of one value; None for one between options."""
+def _find_value_template(problem: Problem) -> str | None:
+    """Return the sentence template on a single value; None for a problem between options."""
     values: Mapping[str, Any] = problem.values
     if values.get("above") is not None and problem.code in ("min_value", "max_value"):
         bounds = "above {above:g}" + (
@@ -139,23 +139,26 @@ def _about_value(problem: Problem) -> str | None:
 
 
 def flag_of(option: Option) -> str:
-    """Return the flag of the command line."""
+    """Return the option's flag on the command line."""
     return f"--{option.name.replace('_', '-')}"
 
 
-def _flag_with(option: Option, value: str | None) -> str:
+def _build_flag_with_value(option: Option, value: str | None) -> str:
+    """Return the flag with a value, or with the placeholder of one."""
     if isinstance(option, Switch):
         return flag_of(option)
     return f"{flag_of(option)} {option.metavar if value is None else value}"
 
 
-def _label_with(option: Option, value: str | None) -> str:
+def _build_label_with_value(option: Option, value: str | None) -> str:
+    """Return the quoted label, with a value if there is one."""
     if value is None or isinstance(option, Switch):
         return f"“{option.label}”"
     return f"“{option.label}: {option.words(value)}”"
 
 
-def _key_with(option: Option, value: str | None) -> str:
+def _build_key_with_value(option: Option, value: str | None) -> str:
+    """Return the key of the API, with a value if there is one."""
     return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
 
 
@@ -177,22 +180,25 @@ LABELS = {
 }
 
 
-def _label(name: str) -> str:
+def _quote_label(name: str) -> str:
+    """Return the quoted label of a grading's option."""
     return f"“{LABELS.get(name, name.replace('_', ' '))}”"
 
 
 TERMINAL = Words(
-    option=lambda name: f"--{name.replace('_', '-')}", called=flag_of, with_value=_flag_with
+    option=lambda name: f"--{name.replace('_', '-')}",
+    called=flag_of,
+    with_value=_build_flag_with_value,
 )
 SITE = Words(
-    option=_label,
+    option=_quote_label,
     own={
-        "english_only": english_only(
+        "english_only": build_english_warning(
             "a multilingual model (“Another embedder”, such as sentence-transformers:NAME) or "
             "groups of letters (TF-IDF)"
         )
     },
     called=lambda option: f"“{option.label}”",
-    with_value=_label_with,
+    with_value=_build_label_with_value,
 )
-API = Words(option=str, called=lambda option: option.name, with_value=_key_with)
+API = Words(option=str, called=lambda option: option.name, with_value=_build_key_with_value)

@@ -1,4 +1,4 @@
-"""What every report begins with: which run this is, and of what."""
+"""Build the head of every report: the run and its question set."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import Parameters, Setting
-from evaluation.reports.called import Called, called
+from evaluation.reports.called import RunTitle, called
 
 
 @dataclass(frozen=True)
 class RunAbout:
-    """A run and its question set.
+    """A run and its question set, as every report begins.
 
     Attributes
     ----------
@@ -48,17 +48,17 @@ class RunAbout:
 
     @property
     def is_done(self) -> bool:
-        """Whether there are results."""
+        """Whether the run has results."""
         return self.state == Run.State.DONE
 
     @property
     def in_short(self) -> str:
-        """What differs from the defaults, in one line; "" where `called` says it."""
-        return Called(self.called, self.differs).beside
+        """The non-default options in one line; "" where `called` names them."""
+        return RunTitle(self.called, self.differs).beside
 
 
 def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
-    """Return what a run is; no query if its version and question set were fetched with it.
+    """Return the head of a run's report; without a query if the version and set were fetched.
 
     `options` are those of its kind. Ids of models, prompts and workers take one query.
     """
@@ -80,11 +80,12 @@ def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
         signature=run.signature,
         settings=options.settings(run.parameters),
         n_withdrawn=run.n_withdrawn,
-        score_name=_score_name(run),
+        score_name=_find_score_name(run),
     )
 
 
-def _score_name(run: Run) -> str:
+def _find_score_name(run: Run) -> str:
+    """Return the name of the raw score of a grading run; "" for other run types."""
     try:
         return AqerParameters.of_dict(run.parameters).score_name if run.kind == GRADING else ""
     except KeyError:  # it is of another version of the platform

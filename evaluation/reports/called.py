@@ -1,4 +1,4 @@
-"""What runs are called: their name, else what differs from the defaults, else their date."""
+"""Build the titles of runs: the name, else the non-default options, else the date."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LENGTH_OF_ID = 36
 
 
 @dataclass(frozen=True)
-class Called:
-    """A run in a list.
+class RunTitle:
+    """The title of a run, and its non-default options.
 
     Attributes
     ----------
@@ -45,65 +45,66 @@ class Called:
 
     @property
     def settings(self) -> str:
-        """What differs, in one line."""
+        """The non-default options in one line."""
         more = len(self.differs) - SHOWN
         shown = "; ".join(self.differs[:SHOWN]) or DEFAULTS
         return f"{shown}; {more} more" if more > 0 else shown
 
     @property
     def beside(self) -> str:
-        """What differs, for a place beside the title; "" where the title says it."""
+        """The non-default options, for display beside the title; "" where the title has them."""
         settings = self.settings
-        return "" if self.title == _capital(settings) else settings
+        return "" if self.title == _capitalise(settings) else settings
 
 
-def called(run: Run, options: type[Parameters]) -> Called:
-    """Return what a run is called; `options` are those of its kind."""
-    known: dict[str, Any] = vars(run)
-    if "names_in_parameters" not in known:  # a run's parameters never change
-        known["names_in_parameters"] = names_of([run.parameters])
-    return _called(run, options, known["names_in_parameters"])
+def called(run: Run, options: type[Parameters]) -> RunTitle:
+    """Return the title of a run; `options` are those of its run type."""
+    attributes: dict[str, Any] = vars(run)
+    if "names_in_parameters" not in attributes:  # a run's parameters never change
+        attributes["names_in_parameters"] = names_of([run.parameters])
+    return _build_title(run, options, attributes["names_in_parameters"])
 
 
 def file_of(run: Run, what: str) -> str:
-    """Return the name of a file of a run: set, kind if it is no grading, name or date, and what."""
+    """Return the file name of a run's download: set, run type, title and content."""
     kind = "" if run.kind == GRADING else run.kind
     title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
     return build_file_name(run.version.question_set.name, kind, title, what)
 
 
-def all_called(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[Called]:
-    """Return what runs are called, by one query, none where no id is in question.
+def all_called(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
+    """Return the titles of runs, by one query at most.
 
     Runs of the list that share a title get the time at which they were started.
     """
     names = names_of(run.parameters for run, _ in runs)
-    found = [_called(run, options, names) for run, options in runs]
-    counts = Counter(one.title for one in found)
+    titles = [_build_title(run, options, names) for run, options in runs]
+    counts = Counter(title.title for title in titles)
     return [
-        replace(one, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
-        if counts[one.title] > 1
-        else one
-        for (run, _), one in zip(runs, found, strict=True)
+        replace(title, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
+        if counts[title.title] > 1
+        else title
+        for (run, _), title in zip(runs, titles, strict=True)
     ]
 
 
-def _called(run: Run, options: type[Parameters], names: Mapping[str, str]) -> Called:
+def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
+    """Return the title of a run, given the names behind its ids."""
     differs = tuple(options.in_short(run.parameters, names))
-    made = Called("", differs).settings
+    text = RunTitle("", differs).settings
     if not differs:
-        made = f"Run of {run.created_at:%-d %B %Y, %H:%M} UTC"
-    elif len(made) > LONGEST:
-        made = f"{made[: LONGEST - 1].rstrip()}…"
-    return Called(run.name or _capital(made), differs)
+        text = f"Run of {run.created_at:%-d %B %Y, %H:%M} UTC"
+    elif len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1].rstrip()}…"
+    return RunTitle(run.name or _capitalise(text), differs)
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return capfirst(text)
 
 
-def _ids(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what may be a public id: of a model, of a prompt, of a worker."""
+def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values that may be public ids of models, prompts or workers."""
     for value in parameters.values():
         for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
             if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_id(one):
@@ -118,8 +119,8 @@ def _is_id(text: str) -> bool:
 
 
 def names_of(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what the ids in stored parameters stand for, by one query at most."""
-    ids = {id for parameters in stored for id in _ids(parameters)}
+    """Return the names of the ids in stored parameters, by one query at most."""
+    ids = {id for parameters in stored for id in _list_ids(parameters)}
     if not ids:
         return {}
     models, *others = (

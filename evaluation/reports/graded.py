@@ -1,4 +1,4 @@
-"""Which method to trust in a domain, by graded answers of it: the report of a run, and of a set."""
+"""Report which method agrees best with graded answers, of a run and of a set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND = "graded"
 
 @dataclass(frozen=True)
 class GradedReport:
-    """What trying all methods on graded answers found.
+    """Result of comparing all methods on graded answers.
 
     Attributes
     ----------
@@ -42,40 +42,40 @@ class GradedReport:
 
 @dataclass(frozen=True)
 class OwnDomain:
-    """What the newest such run of a set says; `run` is its public id."""
+    """The newest such result of a question set; `run` is its public id."""
 
     run: UUID
     report: GradedReport
 
     @property
     def default(self) -> str:
-        """The method whose lead is 0."""
+        """The default method, whose lead is 0."""
         return DEFAULT
 
 
-def graded_report(run: Run) -> GradedReport:
-    """Return what a run that is done found, the best on questions held out first; no query."""
-    found = GradedSummary.of(run.summary)
-    said, *more = (SITE.said(message) for message in found.messages)
-    rows = sorted(found.rows, key=_place)
-    return GradedReport(said, more, found.verdict, found.method, rows)
+def build_report(run: Run) -> GradedReport:
+    """Return the report of a finished run, best methods first; no query."""
+    summary = GradedSummary.of(run.summary)
+    verdict, *more = (SITE.said(message) for message in summary.messages)
+    rows = sorted(summary.rows, key=_rank_key)
+    return GradedReport(verdict, more, summary.verdict, summary.method, rows)
 
 
-def graded_table(run: Run) -> Table:
-    """Return all methods."""
+def build_table(run: Run) -> Table:
+    """Return the table of all methods."""
     return Table(METHODS_HEADER, method_cells(GradedSummary.of(run.summary)))
 
 
 def own_domain(question_set: QuestionSet) -> OwnDomain | None:
-    """Return what graded answers say of a set's domain; None without such a run; one query."""
+    """Return the newest result on a set's graded answers; None without one; one query."""
     runs = Run.objects.filter(
         version__question_set=question_set, kind=KIND, state=Run.State.DONE, archived_at=None
     )
     run = runs.order_by("-pk").first()
-    return None if run is None else OwnDomain(run.public_id, graded_report(run))
+    return None if run is None else OwnDomain(run.public_id, build_report(run))
 
 
-def _place(row: MethodRow) -> tuple[bool, float]:
-    """Return where a row stands: by the questions held out, else by all; undefined ones last."""
+def _rank_key(row: MethodRow) -> tuple[bool, float]:
+    """Return the sort key of a row: held-out correlation, else the overall one; undefined last."""
     r = row.full.value if row.held.value is None else row.held.value
     return r is None, 0.0 if r is None else -r

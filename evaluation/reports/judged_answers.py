@@ -1,4 +1,4 @@
-"""Answers that experts graded, with their scores in a run, and how far the two agree."""
+"""Correlate a run's scores with experts' grades of the same answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AGREES, DISAGREES = 0.5, 0.2
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer that experts graded and that has a score in the run.
+    """An answer with experts' grades and a score in the run.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class JudgedAnswer:
 
     @property
     def grade(self) -> float:
-        """The grade that counts: of who settled a disagreement, else the mean of the experts'."""
+        """The grade in force: of the expert who settled it, else the mean of all experts."""
         if self.settled is not None:
             return self.settled
         return sum(self.grades.values()) / len(self.grades)
@@ -76,7 +76,7 @@ class JudgedAnswer:
 
 @dataclass(frozen=True)
 class ExpertsCheck:
-    """What experts' grades say about the scores of a run.
+    """Agreement of experts' grades with the scores of a run.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class ExpertsCheck:
 
     @property
     def confirms(self) -> bool:
-        """Whether experts agree with the scores, surely enough, and did not choose the ranking."""
+        """Whether enough grades agree with the scores, and did not choose the run's ranking."""
         found = self.answers
         if self.chose or found.n < FEWEST_JUDGED or found.value is None or found.low is None:
             return False
@@ -102,7 +102,7 @@ class ExpertsCheck:
 
 
 def audit_of(run: Run) -> Audit | None:
-    """Return the sample whose grades speak of a run.
+    """Return the sample with grades that applies to a run; None without any sample.
 
     Its own; where that has none yet, the newest of another run over the same version that has.
     """
@@ -112,13 +112,16 @@ def audit_of(run: Run) -> Audit | None:
         items.filter(llm_response__judgements__isnull=False)
     )
     found = list(audits.annotate(is_judged=is_judged).order_by("-pk")[:MOST_AUDITS])
-    own = next((audit for audit in found if audit.run_id == run.pk), None)
-    order = [*([own] if own else ()), *(audit for audit in found if audit != own)]
-    return next((audit for audit in order if audit.is_judged), own)
+    own_audit = next((audit for audit in found if audit.run_id == run.pk), None)
+    candidates = [
+        *([own_audit] if own_audit else ()),
+        *(audit for audit in found if audit != own_audit),
+    ]
+    return next((audit for audit in candidates if audit.is_judged), own_audit)
 
 
 def experts_parts(run: Run) -> dict[str, TableCounts]:
-    """Return what tells `experts_check` whether there is anything to read, for `read_numbers`."""
+    """Return the counts that tell whether there are grades, as parts of `read_numbers`."""
     judged = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
     )
@@ -129,7 +132,7 @@ def experts_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
-    """Return what experts' grades say of a run; of the sample, or else of all judged answers.
+    """Return the agreement of experts' grades with a run, from its sample or all judged answers.
 
     `found` is what was read of `experts_parts`, where it was: then nothing is read for nothing.
     """
@@ -140,30 +143,35 @@ def experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) ->
 
 
 def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
-    """Return the judged answers that the run scored: those of the sample, else all, of people.
+    """Return the graded answers with a score in the run: of the sample, else of all workers.
 
     Without those of workers whom the run left out.
     """
     items, strata = [], None
     if audit is not None:
-        items = _items(run, audit)
+        items = _load_items(run, audit)
         strata = {thing: stratum for thing, of, stratum, _ in items if of == audit.pk}
-    found = [*_of_people(run, strata), *(_of_models(run, strata) if strata else ())]
-    if found and audit is None:
-        items = _items(run, audit)
-    thirds: dict[Thing, set[str]] = {}
+    judged = [
+        *_load_worker_answers(run, strata),
+        *(_load_model_answers(run, strata) if strata else ()),
+    ]
+    if judged and audit is None:
+        items = _load_items(run, audit)
+    settlers: dict[Thing, set[str]] = {}
     for thing, _, _, name in items:
         if name:
-            thirds.setdefault(thing, set()).add(name)
-    found = [_apart(one, thirds.get((one.of_model, one.key), set())) for one in found]
+            settlers.setdefault(thing, set()).add(name)
+    judged = [
+        _separate_settled(one, settlers.get((one.of_model, one.key), set())) for one in judged
+    ]
     if strata is None:
-        return found
-    place = {key: at for at, key in enumerate(strata)}
-    return sorted(found, key=lambda one: place[one.of_model, one.key])
+        return judged
+    position = {key: at for at, key in enumerate(strata)}
+    return sorted(judged, key=lambda one: position[one.of_model, one.key])
 
 
-def _items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
-    """Return the answers of a sample, and those of the version that somebody was to settle.
+def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
+    """Return the answers of the sample and those with a settling expert, by place.
 
     By place; each with the key of its sample, its stratum and who was to settle it.
     """
@@ -177,17 +185,18 @@ def _items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | N
     ]
 
 
-def _apart(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
-    """Return an answer with the grades of who settled it apart from the experts' own."""
-    by = sorted(thirds & one.grades.keys())
-    if not by:
+def _separate_settled(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
+    """Return the answer with the settling expert's grade apart from the other grades."""
+    settlers = sorted(thirds & one.grades.keys())
+    if not settlers:
         return one
-    own = {expert: grade for expert, grade in one.grades.items() if expert not in thirds}
-    settled = sum(one.grades[name] for name in by) / len(by)
-    return replace(one, grades=own, settled=settled, settled_by=", ".join(by))
+    own_grades = {expert: grade for expert, grade in one.grades.items() if expert not in thirds}
+    settled = sum(one.grades[name] for name in settlers) / len(settlers)
+    return replace(one, grades=own_grades, settled=settled, settled_by=", ".join(settlers))
 
 
-def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
+def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
+    """Yield workers' graded answers with a leave-one-out score in the run."""
     judgements = HumanJudgement.objects.filter(
         response__submission__version=run.version_id,
         grade__isnull=False,
@@ -204,7 +213,7 @@ def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedA
         *("response__question__text", "response__submission__worker__public_id"),
         "response__submission__worker__external_id",
     )
-    for key, of, graded in _graded(judgements, "response_id", columns):
+    for key, of, graded in _group_grades(judgements, "response_id", columns):
         if strata is not None and (False, key) not in strata:
             continue
         score, text, question, name, wording, worker, author = of
@@ -215,7 +224,8 @@ def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedA
         )
 
 
-def _of_models(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
+def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
+    """Yield models' graded answers of the sample with a score in the run."""
     judgements = HumanJudgement.objects.filter(
         llm_response__question__version=run.version_id,
         grade__isnull=False,
@@ -228,7 +238,7 @@ def _of_models(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
         *("llm_response__question__text", "llm_response__model__public_id"),
         "llm_response__model__name",
     )
-    for key, of, graded in _graded(judgements, "llm_response_id", columns):
+    for key, of, graded in _group_grades(judgements, "llm_response_id", columns):
         if (True, key) not in strata:
             continue
         score, text, question, name, wording, model, author = of
@@ -238,31 +248,31 @@ def _of_models(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
         )
 
 
-def _graded(
+def _group_grades(
     judgements: QuerySet[HumanJudgement], field: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, Sequence[Any], Graded]]:
-    """Yield each answer by its primary key: its columns and its grades; one query."""
+    """Yield each answer's key, its columns, and its grades with their times; one query."""
     of_grade = (field, "expert__username", "grade", "created_at", "updated_at")
     rows = judgements.order_by(field, "pk").values_list(*of_grade, *columns)
     for key, of_answer in groupby(rows, key=itemgetter(0)):
-        together = list(of_answer)
-        grades = {expert: grade for _, expert, grade, *_ in together}
-        first, last = min(row[3] for row in together), max(row[4] for row in together)
-        yield key, together[0][len(of_grade) :], (grades, first, last)
+        answer_rows = list(of_answer)
+        grades = {expert: grade for _, expert, grade, *_ in answer_rows}
+        first, last = min(row[3] for row in answer_rows), max(row[4] for row in answer_rows)
+        yield key, answer_rows[0][len(of_grade) :], (grades, first, last)
 
 
 def check_of(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
-    """Return what the grades of judged answers say of a run."""
-    people = [one for one in judged if not one.of_model]
+    """Return the agreement of the grades of judged answers with a run."""
+    worker_answers = [one for one in judged if not one.of_model]
     chose = False
     if run.parameters.get("anchors") and run.started_at is not None:
         # What was there when the run began chose its ranking; what came later may confirm it.
-        since = [one for one in people if one.given_at > run.started_at]
-        chose, people = bool(people) and not since, since or people
-    pairs = sorted(expert_pairs(people), key=lambda pair: -pair.found.n)
-    experts = {expert for one in people for expert in one.grades}
+        later = [one for one in worker_answers if one.given_at > run.started_at]
+        chose, worker_answers = bool(worker_answers) and not later, later or worker_answers
+    pairs = sorted(expert_pairs(worker_answers), key=lambda pair: -pair.found.n)
+    experts = {expert for one in worker_answers for expert in one.grades}
     return ExpertsCheck(
-        correlation(people, audit),
+        correlation(worker_answers, audit),
         len(experts),
         pairs[0] if pairs else None,
         sampled=audit is not None,
@@ -271,7 +281,7 @@ def check_of(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> E
 
 
 def correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> Estimated:
-    """Return the correlation of scores with mean grades, weighted back to what was sampled."""
+    """Return the correlation of scores with grades, weighted by the sample's strata."""
     if not judged:
         return Estimated(None, None, None, 0, 0, NO_ROWS)
     return sample_correlation(
@@ -283,7 +293,7 @@ def correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> Estimate
 
 
 def weights_of(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
-    """Return for how many of all answers each one stands: of its stratum, shared by the judged."""
+    """Return how many of all answers each judged answer represents."""
     if audit is None:
         return [1.0] * len(judged)
     counts: dict[str, int] = {}
@@ -293,9 +303,9 @@ def weights_of(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[floa
 
 
 def expert_pairs(judged: Sequence[JudgedAnswer]) -> list[Pair]:
-    """Return how far every two experts agree on what both graded."""
+    """Return the agreement of every two experts on the answers that both graded."""
     names = sorted({expert for one in judged for expert in one.grades})
-    found = []
+    pairs = []
     for one, other in combinations(names, 2):
         both = [answer for answer in judged if {one, other} <= answer.grades.keys()]
         if both:
@@ -305,5 +315,5 @@ def expert_pairs(judged: Sequence[JudgedAnswer]) -> list[Pair]:
                 [str(answer.question) for answer in both],
                 graded=True,
             )
-            found.append(Pair(one, other, agreement))
-    return found
+            pairs.append(Pair(one, other, agreement))
+    return pairs

@@ -1,4 +1,4 @@
-"""What experts said of a run: how far they are, how often which choice, how far they agree."""
+"""Report experts' judgements of a run: progress, counts by choice, and agreement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import ClassVar
 
 from annotations.models import Share
-from evaluation.judging import Given, Judging, given_of, progress_by_expert
+from evaluation.judging import Given, Judging, given_of, list_progress
 from evaluation.judging.declaration import Choice, Key
 from evaluation.judging.sample import ExpertProgress
 from evaluation.methods.inference.raters import RaterAgreement, rater_agreement
@@ -22,7 +22,7 @@ MOST_EXPERTS = 100
 
 @dataclass(frozen=True)
 class Pair:
-    """Two who judged the same, experts or programs."""
+    """The agreement of two judges, experts or programs, on the same things."""
 
     renamed_keys: ClassVar = {"one": "expert", "found": "agreement"}
 
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ChoiceCount:
-    """How often a choice was made, and by which share of all judgements."""
+    """The number of judgements with a choice, and its share of all."""
 
     choice: Choice
     n: int
@@ -42,7 +42,7 @@ class ChoiceCount:
 
 @dataclass(frozen=True)
 class JudgingReport:
-    """What was drawn, who judges it, and what came.
+    """Sample, experts, judgements and their agreement.
 
     Attributes
     ----------
@@ -66,48 +66,49 @@ class JudgingReport:
 
 
 def judging_report(run: Run, judging: Judging) -> JudgingReport:
-    """Return the report, by six queries and what the kind needs for its own."""
-    given = given_of(run, judging)
+    """Return the report, by six queries and those of the run type."""
+    judgements = given_of(run, judging)
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
-    experts = progress_by_expert(run, judging)
+    experts = list_progress(run, judging)
     asked = {expert.user for expert in experts}
     shares = Share.objects.of_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
-    by_thing = Counter(one.key for one in given)
-    people = by_expert(given)
-    machines = judging.machines(run) if given else {}
+    by_thing = Counter(one.key for one in judgements)
+    by_expert_name = group_by_expert(judgements)
+    by_machine = judging.machines(run) if judgements else {}
     return JudgingReport(
         judging,
         len(seeds),
         next(iter(seeds), None),
         len(by_thing),
         sum(n > 1 for n in by_thing.values()),
-        len(given),
+        len(judgements),
         experts,
         [(user, name) for user, name in shares if user not in asked],
-        list(_counts(judging, given)),
+        list(_count_choices(judging, judgements)),
         [
-            _pair(judging, one, other, people[one], people[other])
-            for one, other in combinations(people, 2)
+            _compare_pair(judging, one, other, by_expert_name[one], by_expert_name[other])
+            for one, other in combinations(by_expert_name, 2)
         ],
         [
-            _pair(judging, expert, machine, people[expert], machines[machine])
-            for machine in machines
-            for expert in people
+            _compare_pair(judging, expert, machine, by_expert_name[expert], by_machine[machine])
+            for machine in by_machine
+            for expert in by_expert_name
         ],
     )
 
 
-def by_expert(given: Sequence[Given]) -> dict[str, dict[Key, float | str]]:
-    """Return what each expert said, by name and thing."""
+def group_by_expert(given: Sequence[Given]) -> dict[str, dict[Key, float | str]]:
+    """Return each expert's judgements by expert name and thing."""
     found: dict[str, dict[Key, float | str]] = {}
     for name in sorted({one.expert for one in given}):
         found[name] = {one.key: one.value for one in given if one.expert == name}
     return found
 
 
-def _counts(judging: Judging, given: Sequence[Given]) -> Iterator[ChoiceCount]:
+def _count_choices(judging: Judging, given: Sequence[Given]) -> Iterator[ChoiceCount]:
+    """Yield the number and share of judgements of each choice."""
     n = Counter(
         judging.code_of(one.value, "") if isinstance(one.value, float) else one.value
         for one in given
@@ -117,24 +118,25 @@ def _counts(judging: Judging, given: Sequence[Given]) -> Iterator[ChoiceCount]:
         yield ChoiceCount(choice, times, times / len(given) if given else 0.0)
 
 
-def _pair(
+def _compare_pair(
     judging: Judging,
     one: str,
     other: str,
     of_one: Mapping[Key, float | str],
     of_other: Mapping[Key, float | str],
 ) -> Pair:
-    both = [key for key in of_one if key in of_other]
-    found = rater_agreement(
-        [of_one[key] for key in both],  # type: ignore[arg-type]
-        [of_other[key] for key in both],  # type: ignore[arg-type]
-        [key[judging.cluster] for key in both],
+    """Return the agreement of two judges on the things that both judged."""
+    shared_keys = [key for key in of_one if key in of_other]
+    agreement = rater_agreement(
+        [of_one[key] for key in shared_keys],  # type: ignore[arg-type]
+        [of_other[key] for key in shared_keys],  # type: ignore[arg-type]
+        [key[judging.cluster] for key in shared_keys],
         graded=judging.graded,
     )
-    return Pair(one, other, found)
+    return Pair(one, other, agreement)
 
 
-def judgements_table(run: Run, judging: Judging) -> Table:
+def build_table(run: Run, judging: Judging) -> Table:
     """Return a row for each judgement of an expert; the columns of the key are the kind's own."""
     header = (*judging.columns, "judge", "repeat", judging.column, "judged_at")
     return Table(

@@ -1,4 +1,4 @@
-"""What the lists of runs, language models and prompts may be asked for."""
+"""Define the filters and orders of the lists of runs, language models and prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OFFERED = 200
 
 
 class RunFilter(ListFilter):
-    """Runs by name, question set, kind and state; rows are as `in_short` makes them."""
+    """Filters runs by name, question set, run type and state; rows are those of `in_short`."""
 
     q = SearchFilter(
         "name", "version__question_set__name", label="Part of the name, or of the question set's"
@@ -83,7 +83,7 @@ class RunFilter(ListFilter):
         fields: ClassVar[list[str]] = []
 
     def offering(self, user: AnyUser) -> RunFilter:
-        """Let a form choose the question set instead of typing its id; by one query."""
+        """Replace the question set's id field by a choice of the user's sets; one query."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
         self.form.fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
@@ -91,18 +91,18 @@ class RunFilter(ListFilter):
 
 
 def with_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
-    """Add what models answered, as far as the user may see it: `n_answers` and `n_sets`."""
+    """Annotate models with `n_answers` and `n_sets`, of the answers visible to the user."""
     answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
-    of_model = answers.values("model")
+    by_model = answers.values("model")
 
-    def counted(number: Count) -> Coalesce:
+    def build_count(number: Count) -> Coalesce:
         return Coalesce(
-            Subquery(of_model.annotate(n=number).values("n"), output_field=IntegerField()), 0
+            Subquery(by_model.annotate(n=number).values("n"), output_field=IntegerField()), 0
         )
 
     return rows.annotate(
-        n_answers=counted(Count("pk")),
-        n_sets=counted(Count("question__version__question_set", distinct=True)),
+        n_answers=build_count(Count("pk")),
+        n_sets=build_count(Count("question__version__question_set", distinct=True)),
     )
 
 
@@ -118,7 +118,7 @@ class RunApiFilter(RunFilter):
 
 
 class ModelFilter(ListFilter):
-    """Models by name, and whether they are asked here; rows are as `with_answers` makes them."""
+    """Filters models by name, and by whether they are asked from here."""
 
     q = SearchFilter("name", "family", "version", label="Part of name, family or version")
     asked = FlagFilter(method="by_spec", label="Asked from here")
@@ -150,13 +150,13 @@ class ModelFilter(ListFilter):
     def by_spec(
         self, rows: QuerySet[LanguageModel], name: str, value: bool
     ) -> QuerySet[LanguageModel]:
-        """Keep those that are reached from here, or those whose answers are uploaded."""
+        """Keep the models with a SPEC, or those with uploaded answers."""
         uploaded = Q(spec="")
         return rows.filter(~uploaded if value else uploaded)
 
 
 def with_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
-    """Add how many versions a prompt has, and when the latest was written."""
+    """Annotate prompts with their number of versions and the time of the latest."""
     versions = PromptVersion.objects.filter(prompt=OuterRef("pk")).order_by().values("prompt")
     return rows.annotate(
         n_versions=Subquery(versions.annotate(n=Count("pk")).values("n")),
@@ -165,7 +165,7 @@ def with_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
 
 
 class PromptFilter(ListFilter):
-    """Prompts by name."""
+    """Filters prompts by name."""
 
     q = SearchFilter("name", label="Part of the name")
 

@@ -1,4 +1,4 @@
-"""Runs as lists show them."""
+"""Build the rows of run lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ LONG = ("summary", "reasons", "warnings", "signature", "notes")
 
 
 def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs as a list shows them: without what is long, with embedder, alarms and audit.
+    """Return runs without their long fields, with embedder, alarms and audit counts.
+
+    `is_of_record` marks an official run. `n_drawn` counts the answers that experts are to grade,
+    `n_judged` those that one graded.
 
     `is_of_record` says that one was chosen, or the first of its kind, to speak for its set.
     `n_drawn` are the answers that experts are to grade, `n_judged` those that one graded.
@@ -25,8 +28,8 @@ def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
         embedder=KT("parameters__embedder"),
         is_of_record=Exists(RunOfRecord.objects.filter(run=OuterRef("pk"))),
         n_alarms=alarms_of(OuterRef("pk")),
-        n_drawn=_drawn(AuditItem.objects.all()),
-        n_judged=_drawn(
+        n_drawn=_count_drawn(AuditItem.objects.all()),
+        n_judged=_count_drawn(
             AuditItem.objects.filter(
                 Exists(HumanJudgement.objects.filter(response=OuterRef("response")))
                 | Exists(HumanJudgement.objects.filter(llm_response=OuterRef("llm_response")))
@@ -35,20 +38,21 @@ def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
     )
 
 
-def _drawn(items: QuerySet[AuditItem]) -> Coalesce:
-    """Return the expression for how many of some answers are in the sample of a run."""
+def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
+    """Return the expression for the number of these items in a run's sample."""
+    # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
     counted = mine.annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def unarchived(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the runs that nobody archived, nor their question sets."""
+    """Return the runs that are not archived, of sets that are not archived."""
     return rows.filter(archived_at=None, version__question_set__archived_at=None)
 
 
 def alarms_of(run: Any) -> Coalesce:
-    """Return the expression for how many alarms ring in a run."""
+    """Return the expression for the number of unresolved alarms of a run."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
     ringing = ringing.exclude(SETTLED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")

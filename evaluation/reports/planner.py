@@ -1,4 +1,4 @@
-"""How many answers a question needs: the paper's bounds with the run's own numbers."""
+"""Report how many answers a question needs, by the paper's bounds and the run's own numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100)
 
 @dataclass(frozen=True)
 class PlannerReport:
-    """What more workers would buy.
+    """The expected error for more workers than the run has.
 
     Attributes
     ----------
@@ -53,15 +53,15 @@ class PlannerReport:
 
     @property
     def saved(self) -> float | None:
-        """Part of the average error that ten more workers take away."""
+        """Share of the average error that ten more workers remove; None if undefined."""
         if self.now is None or self.more is None or self.now.average_error <= 0:
             return None
         return 1 - self.more.average_error / self.now.average_error
 
 
 def planner_report(run: Run) -> PlannerReport:
-    """Return the plan of a run that is done, by one query."""
-    found = ExemplaryAnswer.objects.filter(
+    """Return the plan of a finished run, by one query."""
+    totals = ExemplaryAnswer.objects.filter(
         run=run, n_answers__gte=2, mean_score__isnull=False
     ).aggregate(
         total=Sum(F("n_answers") * F("mean_score")),
@@ -70,9 +70,9 @@ def planner_report(run: Run) -> PlannerReport:
         fewest=Min("n_answers"),
         most=Max("n_answers"),
     )
-    left_out = found["total"] / found["answers"] if found["answers"] else None
-    mean = found["mean"] or 0.0
-    reason = _reason(run, left_out)
+    left_out = totals["total"] / totals["answers"] if totals["answers"] else None
+    mean = totals["mean"] or 0.0
+    reason = _find_reason(run, left_out)
     similarity = None
     if not reason and left_out is not None:
         # Equal answers have a likeness of 1 and a rounding.
@@ -84,10 +84,10 @@ def planner_report(run: Run) -> PlannerReport:
     if similarity is not None:
         count = round(mean)
         now, more = plan(similarity, count, DELTA), plan(similarity, count + MORE, DELTA)
-        last = max(40, 2 * count + MORE)
-        step = max(1, last // 200)
-        shown = sorted({*range(1, last + 1, step), count, count + MORE})
-        curve = [plan(similarity, workers, DELTA) for workers in shown]
+        curve_end = max(40, 2 * count + MORE)
+        step = max(1, curve_end // 200)
+        curve_points = sorted({*range(1, curve_end + 1, step), count, count + MORE})
+        curve = [plan(similarity, workers, DELTA) for workers in curve_points]
         rows = sorted({*TABLE, count, count + MORE})
         table = [plan(similarity, workers, DELTA) for workers in rows]
         needed = [workers_needed(similarity, target, DELTA) for target in TARGETS]
@@ -95,8 +95,8 @@ def planner_report(run: Run) -> PlannerReport:
         about=about(run),
         left_out=left_out,
         answers=mean,
-        fewest=found["fewest"] or 0,
-        most=found["most"] or 0,
+        fewest=totals["fewest"] or 0,
+        most=totals["most"] or 0,
         similarity=similarity,
         reason=reason,
         now=now,
@@ -107,7 +107,8 @@ def planner_report(run: Run) -> PlannerReport:
     )
 
 
-def _reason(run: Run, left_out: float | None) -> str:
+def _find_reason(run: Run, left_out: float | None) -> str:
+    """Return the reason for having no plan; "" if there is one."""
     if run.parameters.get("similarity", "cosine") != "cosine":
         return NO_PLAN["distances"]
     if left_out is None:

@@ -1,4 +1,4 @@
-"""What came of each model that a study asked: replies by status, and errors in words."""
+"""Count the replies of each model that a study asked, by status and error."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from evaluation.words.faults import FaultWords, fault_words
 
 
 @dataclass(frozen=True)
-class Came:
+class ReplyCounts:
     """A model in a step of a study, with its errors by kind, most first."""
 
     usage: Usage
     errors: tuple[tuple[int, FaultWords], ...]
 
 
-def replies_came(summary: RunSummary) -> list[Came]:
-    """Return what came of each model, by step; nothing of runs that did not count it."""
+def replies_came(summary: RunSummary) -> list[ReplyCounts]:
+    """Return the reply counts of each model by step; none of runs without these counts."""
     usage: Sequence[Usage] = summary.asked_models()
     return [
-        Came(
+        ReplyCounts(
             one,
             tuple(
                 (count, fault_words(code))

@@ -1,4 +1,4 @@
-"""Declared result tables of a run, as downloads, the REST API and pages read them."""
+"""Read the declared result tables of a run, for downloads, the REST API and pages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from evaluation.steps.findings import read_table
 
 
 def readers_of(tables: Iterable[ResultTable[Any]]) -> dict[str, Callable[[Run], Table]]:
-    """Return for each table, by its name, what reads it from a run that is done."""
-    return {table.name: _reader_of(table) for table in tables}
+    """Return, by table name, a function that reads the table from a finished run."""
+    return {table.name: _build_reader(table) for table in tables}
 
 
-def _reader_of(table: ResultTable[Any]) -> Callable[[Run], Table]:
+def _build_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
+    """Return a function that reads one table from a finished run."""
+
     def read(run: Run) -> Table:
         return Table(table.columns, table.cells(read_table(run, table)))
 

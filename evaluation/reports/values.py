@@ -1,4 +1,4 @@
-"""Small values that several reports share."""
+"""Define small values that several reports share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What does not count: how many, and why."""
+    """Excluded items of a study: their number and the reason."""
 
     count: int
     reason: str
@@ -41,13 +41,13 @@ class LeftOut:
 
 
 def left_out(exclusions: Iterable[Mapping[str, Any]]) -> list[LeftOut]:
-    """Return what a study left out, by reason, in words."""
+    """Return the exclusions of a study, by reason, in words."""
     return [LeftOut(one["count"], one["reason"], in_words(one["reason"])) for one in exclusions]
 
 
 @dataclass(frozen=True)
 class Stretch(Generic[T]):
-    """A part of a list whose order is computed, so that all of it is read.
+    """A page of a list whose order is computed, so that all of it is read.
 
     Lists that the database orders are shown by `annotations.web.paging`.
 
@@ -62,15 +62,15 @@ class Stretch(Generic[T]):
 
     @property
     def after(self) -> int:
-        """Where these start; 0 on the first page."""
+        """Index of the first row; 0 on the first page."""
         return self.start
 
     @property
     def end(self) -> int:
-        """How many there are up to the last of these."""
+        """Index after the last row."""
         return self.start + len(self.rows)
 
     @property
     def next(self) -> int | None:
-        """Where the next page starts; None on the last one."""
+        """Index at which the next page begins; None on the last page."""
         return self.end if self.end < self.total else None

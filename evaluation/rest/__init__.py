@@ -1,1 +1,1 @@
-"""What REST views of features share: runs that are done, messages in JSON, conflicts."""
+"""Shared parts of features' REST views: finished runs, messages in JSON, conflicts."""

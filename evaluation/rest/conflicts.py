@@ -1,4 +1,4 @@
-"""Conflicts that requests run into, by their codes: what is not done, and why."""
+"""Define the conflicts of requests by code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from annotations.sentences import Sentences
 from annotations.web.rest.problems import ApiProblem
 
 
-def _nothing_left(noun: str, held_back: str) -> str:
+def _format_nothing_left(noun: str, held_back: str) -> str:
+    """Return the sentence on a payment without anything left to send."""
     return f"No confirmed {noun} was left to be sent.{f' {held_back}.' if held_back else ''}"
 
 
@@ -22,7 +23,7 @@ CONFLICTS = Sentences(
         "decided_meanwhile": "{by} decided meanwhile: {kind} ({decision}).",
         "nothing_to_answer": "They wrote nothing to answer to.",
         "answered": "Somebody answered otherwise before, and one answer is given.",
-        "nothing_left": _nothing_left,
+        "nothing_left": _format_nothing_left,
         "other_total": "You said {said:.2f}, and it is {total:.2f} by now: nothing was done; look "
         "again.",
         "rule_changed": "Who gets the bonus has changed since: try the rule again.",
@@ -31,6 +32,6 @@ CONFLICTS = Sentences(
 
 
 def conflict(code: str, more: Mapping[str, Any] | None = None, /, **values: Any) -> ApiProblem:
-    """Return the problem of a conflict; `more` goes into its document beside the reason."""
+    """Return the problem of a conflict; `more` is added to its document."""
     said = CONFLICTS.text(code, **values)
     return ApiProblem("conflict", said, reason=code, **(more or {}))

@@ -1,4 +1,4 @@
-"""What the results of a run share: the run must be done, and lists in reports come in pages."""
+"""Serve the results of finished runs, with lists in pages."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
 
 
 class PageSerializer(serializers.Serializer[Any]):
-    """A page of a list inside of a report."""
+    """A page of a list inside a report."""
 
     next = serializers.URLField(allow_null=True, help_text="Address of the next page.")
 
 
 class DoneRunViewSet(ApiViewSet):
-    """Something about a run that is done; 409 for any other."""
+    """A view of a finished run; 409 for any other run."""
 
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
@@ -41,7 +41,7 @@ class DoneRunViewSet(ApiViewSet):
         among: Any = None,
         summary: type[RunSummary] | None = None,
     ) -> Run:
-        """Return the run, which must be visible and done; `among` narrows where it is looked for.
+        """Return the visible, finished run. Raises Http404 and `ApiProblem`.
 
         One whose kind stores another `summary`, by default `stored`, does not exist. Raises Http404
         and `ApiProblem`.
@@ -56,7 +56,7 @@ class DoneRunViewSet(ApiViewSet):
         raise ApiProblem("no-results", f"The run is {run.state}.", headers=headers, state=run.state)
 
     def kind_of(self, run: Run) -> Kind:
-        """Return the kind of a run; Http404 for one that the site does not know (any more)."""
+        """Return the run's type. Raises Http404 for an unknown type."""
         try:
             return kind_of(run)
         except UnknownKindError as error:

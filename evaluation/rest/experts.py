@@ -1,4 +1,4 @@
-"""Experts that a request names."""
+"""Find the experts that a request names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.models import Run
 
 
 def experts_named(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
-    """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not.
+    """Return the primary keys of the named experts. Raises `ApiProblem` for another user.
 
     `field` is the one that holds a single name.
     """

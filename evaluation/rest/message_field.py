@@ -1,4 +1,4 @@
-"""Messages in answers of the API: sentences, in its own words."""
+"""Serialize messages as sentences of the API."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evaluation.words.message import Message
 
 
 class SaidField(serializers.CharField):
-    """A message, or what is stored of one."""
+    """A message, or a stored one, as its sentence."""
 
     def to_representation(self, value: Any) -> str:
-        """Return its sentence."""
+        """Return the sentence of the message."""
         return API.said(value)
 
 

@@ -1,4 +1,4 @@
-"""Notes about a worker or a language model by REST."""
+"""Serve notes on workers and language models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 
 
 class NoteSerializer(StrictModelSerializer):
-    """A note; each kind names its model."""
+    """A note; subclasses name the model."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     author = serializers.CharField(source="author.username", read_only=True)
@@ -28,10 +28,10 @@ class NoteSerializer(StrictModelSerializer):
 
 
 class NotingViewSet(ApiViewSet):
-    """What people with notes and models with notes have in common; notes as `serializer_class`."""
+    """Shared view of notes on workers and models; `serializer_class` is that of the note."""
 
     def kept(self, request: Request, thing: Any) -> Response:
-        """Keep a note."""
+        """Store a note and return it."""
         check_note_rights(request, thing)
         serializer: Any = self.serializer_class
         text = self.checked(serializer).validated_data["text"]
@@ -39,6 +39,6 @@ class NotingViewSet(ApiViewSet):
         return Response(serializer(note).data, status.HTTP_201_CREATED)
 
     def taken_back(self, request: Request, thing: Any, note_id: UUID) -> Response:
-        """Remove a note of one's own."""
+        """Delete a note of the user's own."""
         delete_note(request, thing, note_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

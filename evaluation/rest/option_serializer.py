@@ -1,4 +1,4 @@
-"""Serializers out of declared options: a key each, described, refused in the API's words."""
+"""Build serializers from declared options, with a field for each."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ WITHOUT_EXCLUDED = (
 
 
 class OptionSerializer(StrictSerializer):
-    """What a kind of run may be asked to do; what is left out has its default."""
+    """The options of a run; missing ones have their default."""
 
     options_of: ClassVar[type[Parameters]]
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what is out of bounds, for operators, or contradicts itself, each at its key."""
+        """Return the values; ValidationError lists the problems of each option."""
         options = self.options_of.options()
         checked = (options[name].check(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
@@ -53,35 +53,38 @@ class OptionSerializer(StrictSerializer):
         return values
 
     def _reason(self, wrong: Problem) -> Any:
+        """Return the sentence and code of a problem."""
         return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
 
 
 def serializer_for(of: type[Parameters], name: str, description: str) -> type[OptionSerializer]:
-    """Return the serializer of a class of options; `name` is that of the schema."""
+    """Return the serializer of an options class; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
     for key, option in of.options().items():
         if DATABASE not in option.places:
             continue
-        fields[key] = field_of(option, _common(of, option))
+        fields[key] = build_field(option, _build_arguments(of, option))
     return type(name, (OptionSerializer,), {**fields, "options_of": of, "__doc__": description})
 
 
-def _common(of: type[Parameters], option: Option) -> dict[str, Any]:
-    """Return what fields of all kinds take."""
-    told = API.described(of, option.name)
+def _build_arguments(of: type[Parameters], option: Option) -> dict[str, Any]:
+    """Return the arguments that fields of all types take."""
+    help_text = API.described(of, option.name)
     if isinstance(option, Text) and option.suggestions:
-        told = f"{told} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
+        help_text = (
+            f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
+        )
     default: Any = option.default
     if isinstance(default, dict | tuple):  # a new one each time
         default = partial(type(default), default) if default else type(default)
     if option.name == EXCLUDE:  # without it people's decisions say who is left out
-        return {"help_text": f"{told.strip()} {WITHOUT_EXCLUDED}", "required": False}
-    common = {"help_text": told.strip(), "default": default}
+        return {"help_text": f"{help_text.strip()} {WITHOUT_EXCLUDED}", "required": False}
+    common = {"help_text": help_text.strip(), "default": default}
     return common | ({"allow_null": True} if option.optional else {})
 
 
 class IdsField(serializers.ListField):
-    """Ids, each once."""
+    """A list of distinct ids."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the ids as they are stored."""
@@ -89,23 +92,23 @@ class IdsField(serializers.ListField):
 
 
 @singledispatch
-def field_of(option: Option, _common: dict[str, Any]) -> Any:
-    """Return the field of an option."""
+def build_field(option: Option, _common: dict[str, Any]) -> Any:
+    """Return the serializer field of an option. Raises TypeError for other option types."""
     raise TypeError(f"no request has a field for {type(option).__name__}")
 
 
-@field_of.register
+@build_field.register
 def _(option: Text, common: dict[str, Any]) -> Any:
     return serializers.CharField(max_length=option.max_length, **common)
 
 
-@field_of.register
+@build_field.register
 def _(option: Whole, common: dict[str, Any]) -> Any:
     lowest = 0 if option.or_zero else option.lowest
     return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
 
 
-@field_of.register
+@build_field.register
 def _(option: Real, common: dict[str, Any]) -> Any:
     kind: Any = serializers.FloatField
     if option.above is not None:
@@ -117,22 +120,22 @@ def _(option: Real, common: dict[str, Any]) -> Any:
     return kind(min_value=option.lowest, max_value=option.highest, **common)
 
 
-@field_of.register
+@build_field.register
 def _(_option: Switch, common: dict[str, Any]) -> Any:
     return serializers.BooleanField(**common)
 
 
-@field_of.register
+@build_field.register
 def _(option: Choice, common: dict[str, Any]) -> Any:
     return serializers.ChoiceField(choices=list(option.choices), **common)
 
 
-@field_of.register
+@build_field.register
 def _(option: Ids, common: dict[str, Any]) -> Any:
     child = serializers.UUIDField() if option.uuids else serializers.CharField()
     return IdsField(child=child, max_length=option.most, **common)
 
 
-@field_of.register
+@build_field.register
 def _(_option: JsonObject, common: dict[str, Any]) -> Any:
     return serializers.DictField(**common)

@@ -1,4 +1,4 @@
-"""What a request and an answer say of each kind of run: made out of what the kinds declare."""
+"""Build the request and response serializers of each run type from its declaration."""
 
 from __future__ import annotations
 
@@ -72,37 +72,37 @@ class NewRunSerializer(StrictSerializer):
 
 
 @cache
-def parameters_of(kind: Kind) -> type[OptionSerializer]:
-    """Return the serializer of the options of a kind."""
+def build_parameters_serializer(kind: Kind) -> type[OptionSerializer]:
+    """Return the serializer of a run type's options."""
     told = f"How it is done: {kind.title}. What is left out has its default."
-    return serializer_for(kind.options, f"{_class_name(kind)}ParametersSerializer", told)
+    return serializer_for(kind.options, f"{_build_class_name(kind)}ParametersSerializer", told)
 
 
 @cache
-def new_run_of(kind: Kind) -> type[NewRunSerializer]:
-    """Return the serializer of a request for a run of a kind; AQER is meant where none is named."""
+def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
+    """Return the serializer of a request for a run of this type."""
     names: dict[str, Any] = {"choices": [kind.name], "required": False}
     fields = {
         "__doc__": kind.words,
         "run_type": serializers.ChoiceField(**names),
         "kind": serializers.ChoiceField(**names, help_text=FORMER_NAME),
-        "parameters": parameters_of(kind)(required=False),
+        "parameters": build_parameters_serializer(kind)(required=False),
     }
-    return type(f"New{_class_name(kind)}RunSerializer", (NewRunSerializer,), fields)
+    return type(f"New{_build_class_name(kind)}RunSerializer", (NewRunSerializer,), fields)
 
 
-def new_run_in(body: Any) -> type[NewRunSerializer]:
-    """Return the serializer of a request's body, which may ask for a kind that there is not."""
+def find_request_serializer(body: Any) -> type[NewRunSerializer]:
+    """Return the serializer for a request's body; the general one for an unknown run type."""
     asked = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
     kind = run_kinds().get(asked) if isinstance(asked, str) else None
-    return NewRunSerializer if kind is None else new_run_of(kind)
+    return NewRunSerializer if kind is None else build_request_serializer(kind)
 
 
 @cache
-def _run_of(kind: Kind, base: Made) -> Made:
-    """Return how a run of a kind is described."""
+def _build_run_serializer(kind: Kind, base: Made) -> Made:
+    """Return the serializer of runs of a type."""
 
-    @extend_schema_field(parameters_of(kind))
+    @extend_schema_field(build_parameters_serializer(kind))
     def get_parameters(self: Any, run: Any) -> Any:
         """All parameters, also those that were left to their defaults."""
         return base.get_parameters(self, run)  # type: ignore[attr-defined]
@@ -112,34 +112,38 @@ def _run_of(kind: Kind, base: Made) -> Made:
         "kind": serializers.ChoiceField(choices=[kind.name]),
         "get_parameters": get_parameters,
     }
-    return type(f"{_class_name(kind)}RunSerializer", (base,), fields)
+    return type(f"{_build_class_name(kind)}RunSerializer", (base,), fields)
 
 
-def _report_of(kind: Kind) -> Made:
+def _build_report_serializer(kind: Kind) -> Made:
+    """Return the serializer of a run type's report, or of its summary."""
     found: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
     return build_serializer(found)
 
 
-def _new_runs() -> dict[str, Described]:
-    return {name: new_run_of(kind) for name, kind in run_kinds().items()}
+def _build_request_serializers() -> dict[str, Described]:
+    """Return the request serializers of all run types, by name."""
+    return {name: build_request_serializer(kind) for name, kind in run_kinds().items()}
 
 
-def _reports() -> list[Described]:
-    return list(dict.fromkeys(_report_of(kind) for kind in run_kinds().values()))
+def _list_report_serializers() -> list[Described]:
+    """Return the distinct report serializers of all run types."""
+    return list(dict.fromkeys(_build_report_serializer(kind) for kind in run_kinds().values()))
 
 
-NEW_RUN = PolymorphicProxySerializer("NewRun", _new_runs, "run_type")
-REPORT = PolymorphicProxySerializer("Report", _reports, None)
+NEW_RUN = PolymorphicProxySerializer("NewRun", _build_request_serializers, "run_type")
+REPORT = PolymorphicProxySerializer("Report", _list_report_serializers, None)
 
 
-def described_runs(base: Made, many: bool = False) -> PolymorphicProxySerializer:
-    """Return how a run is described, by its kind; `base` is what all kinds have."""
+def build_run_proxy(base: Made, many: bool = False) -> PolymorphicProxySerializer:
+    """Return the schema of runs of all types; `base` has the shared fields."""
 
     def of_kinds() -> dict[str, Described]:
-        return {name: _run_of(kind, base) for name, kind in run_kinds().items()}
+        return {name: _build_run_serializer(kind, base) for name, kind in run_kinds().items()}
 
     return PolymorphicProxySerializer("Run", of_kinds, "run_type", many=many)
 
 
-def _class_name(kind: Kind) -> str:
+def _build_class_name(kind: Kind) -> str:
+    """Return the run type's name in CamelCase."""
     return kind.name.title().replace("-", "").replace("_", "")

@@ -1,4 +1,4 @@
-"""A run as JSON, in a list and by itself."""
+"""Serialize runs, in a list and one by one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from evaluation.kinds.listed import ListedRun, listed
 from evaluation.models import Run
 from evaluation.options import API, OptionError
 from evaluation.rest.message_field import SaidField
-from evaluation.rest.run_kinds import described_runs
+from evaluation.rest.run_kinds import build_run_proxy
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a run is; `done` of `total` counts the steps of `stage`."""
+    """Progress of a run; `done` of `total` counts the steps of `stage`."""
 
     stage = serializers.CharField(help_text="Such as embedding; empty before the first.")
     done = serializers.IntegerField()
@@ -72,6 +72,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
         return self._listed(run).is_of_record
 
     def _listed(self, run: Run) -> ListedRun:
+        """Return the run's list entry, from the context if the list has loaded it."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})
         return known.get(run.pk) or listed([run])[0]
@@ -121,11 +122,11 @@ class RunSerializer(RunRowSerializer):
         return str(self.context["request"].build_absolute_uri(address))
 
 
-RUN = described_runs(RunSerializer)
+RUN = build_run_proxy(RunSerializer)
 
 
 def refused_options(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
-    """Return the problem of options that the database would not have."""
+    """Return the API problem of invalid options."""
     if any(one.code == "too_many_runs" for one in error.problems):
         code = "conflict"  # nothing is wrong with the request itself
     faults = [

@@ -1,1 +1,1 @@
-"""Properties of texts: language, spelling, copies, phrases such as "I don't know"."""
+"""Analyse texts: language, spelling, copies, phrases such as "I don't know"."""

@@ -1,4 +1,4 @@
-"""Two texts side by side: which words they have in common, in the same order."""
+"""Align two texts by the words that they share in the same order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["same", "changed", "between"]
 
 
 class AlignedPart(NamedTuple):
-    """A part of a text; blanks and punctuation between words of two kinds are of neither."""
+    """A part of a text; blanks and punctuation between words of two kinds are "between"."""
 
     text: str
     kind: Kind
@@ -25,7 +25,7 @@ class AlignedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Aligned:
-    """Two texts in parts that make them up again.
+    """Two texts split into parts, with their numbers of shared and of all words.
 
     Attributes
     ----------
@@ -39,30 +39,33 @@ class Aligned:
 
 
 def aligned(left: str, right: str) -> Aligned:
-    """Return two texts in parts, by their words (Ratcliff and Obershelp's matching blocks).
+    """Return two texts split by shared words (Ratcliff and Obershelp's matching blocks).
 
     Case and the form of letters do not count. In scripts without blanks every character is a word.
     """
-    found = [list(WORD.finditer(text))[:COMPARED] for text in (left, right)]
-    words = [[_folded(match[0]) for match in matches] for matches in found]
+    matches_by_text = [list(WORD.finditer(text))[:COMPARED] for text in (left, right)]
+    words = [[_fold(match[0]) for match in matches] for matches in matches_by_text]
     blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
     same = [
         {at for block in blocks for at in range(block[side], block[side] + block.size)}
         for side in (0, 1)
     ]
     parts = [
-        list(_parts(text, [match.span() for match in matches], alike))
-        for text, matches, alike in zip((left, right), found, same, strict=True)
+        list(_split_parts(text, [match.span() for match in matches], alike))
+        for text, matches, alike in zip((left, right), matches_by_text, same, strict=True)
     ]
     return Aligned(parts[0], parts[1], len(same[0]), max(map(len, words)))
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
+    """Return the word in NFC without case."""
     return unicodedata.normalize("NFC", word).casefold()
 
 
-def _parts(text: str, spans: Sequence[tuple[int, int]], same: set[int]) -> Iterator[AlignedPart]:
-    """Yield a text in parts; words of one kind that follow each other are one part."""
+def _split_parts(
+    text: str, spans: Sequence[tuple[int, int]], same: set[int]
+) -> Iterator[AlignedPart]:
+    """Yield a text in parts; consecutive words of one kind form one part."""
     begin = end = 0
     kind: Kind = "between"
     for at, (start, stop) in enumerate(spans):

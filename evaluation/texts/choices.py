@@ -1,4 +1,4 @@
-"""Which choice a reply names: by its text, else by its letter."""
+"""Parse which choice of an item a reply names: by its text, else by its letter."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True)
-class Read:
-    """The choices that a reply names, from 0; none where `fault` says why."""
+class ParsedChoice:
+    """The indices of the choices that a reply names; empty with a `fault`."""
 
     choices: frozenset[int]
     fault: Fault | None = None
 
 
-OUT_OF_RANGE = Read(frozenset(), Fault.OUT_OF_RANGE)
-UNREADABLE = Read(frozenset(), Fault.UNREADABLE)
+OUT_OF_RANGE = ParsedChoice(frozenset(), Fault.OUT_OF_RANGE)
+UNREADABLE = ParsedChoice(frozenset(), Fault.UNREADABLE)
 
 
 class Choices:
-    """The choices of an item, and how replies to it are read.
+    """The choices of an item, and the parser for replies to it.
 
     A reply is first compared with the texts of the choices (normalised, exact), and only if none
     is the same read as a letter: "b", "(B)", "B.", "B) ...", "The answer is B". It may name
@@ -71,7 +71,7 @@ class Choices:
         return len(self.texts)
 
     def alike(self) -> tuple[int, int] | None:
-        """Return two choices with the same text; None if all differ."""
+        """Return the indices of two choices with the same text; None if all differ."""
         if len(self._spaced) == len(self._known):
             return None
         return next(
@@ -82,91 +82,100 @@ class Choices:
 
     @cached_property
     def _normalised(self) -> dict[str, int | None]:
-        """Choices by their normalised texts; None for two that differ by punctuation alone."""
-        found: dict[str, int | None] = {}
-        for at, text in enumerate(self.texts):
+        """Indices of choices by normalised text; None for two that differ by punctuation."""
+        index_by_text: dict[str, int | None] = {}
+        for index, text in enumerate(self.texts):
             key = normalised(text)
-            found[key] = None if key in found else at
-        return found
+            index_by_text[key] = None if key in index_by_text else index
+        return index_by_text
 
-    def read(self, reply: str) -> Read:
-        """Return what a reply names."""
+    def read(self, reply: str) -> ParsedChoice:
+        """Return the choices that a reply names, or why it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
-        tried = (reply, lines[0]) if len(lines) > 1 else (reply,)
-        found = UNREADABLE
-        for text in tried:
-            for candidate in _candidates(text):
-                read = self._one(candidate) or self._several(candidate)
-                if read is not None and read.fault is None:
-                    return read
-                found = read or found
-        return found
+        attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
+        last_fault = UNREADABLE
+        for text in attempts:
+            for candidate in _list_candidates(text):
+                parsed = self._parse_one(candidate) or self._parse_several(candidate)
+                if parsed is not None and parsed.fault is None:
+                    return parsed
+                last_fault = parsed or last_fault
+        return last_fault
 
-    def _one(self, text: str) -> Read | None:
+    def _parse_one(self, text: str) -> ParsedChoice | None:
+        """Return the one choice in a text; None if it is neither a choice nor a letter."""
         letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
         if letter and self._letters_only:
-            return self._by_letter(letter[1])
-        at = self._by_text(text)
-        if at is not None:
-            return Read(frozenset([at]))
+            return self._find_by_letter(letter[1])
+        index = self._find_by_text(text)
+        if index is not None:
+            return ParsedChoice(frozenset([index]))
         if letter := letter or _LETTER.fullmatch(text):
-            return self._by_letter(letter[1])
+            return self._find_by_letter(letter[1])
         if labelled := _LABELLED.fullmatch(text):
-            at = self._by_text(labelled[2])
-            return self._by_letter(labelled[1]) if at is None else Read(frozenset([at]))
+            index = self._find_by_text(labelled[2])
+            return (
+                self._find_by_letter(labelled[1])
+                if index is None
+                else ParsedChoice(frozenset([index]))
+            )
         return None
 
-    def _by_text(self, text: str) -> int | None:
-        at = self._spaced.get(spaced(text))
-        if at is None and not _A_AND_MORE.match(text):
+    def _find_by_text(self, text: str) -> int | None:
+        """Return the index of the choice with this text; None without one."""
+        index = self._spaced.get(spaced(text))
+        if index is None and not _A_AND_MORE.match(text):
             return self._normalised.get(normalised(text))
-        return at
+        return index
 
-    def _by_letter(self, letter: str) -> Read:
+    def _find_by_letter(self, letter: str) -> ParsedChoice:
+        """Return the choice of a letter, or that it is out of range."""
         at = ord(letter.upper()) - ord("A")
-        return Read(frozenset([at])) if at < len(self) else OUT_OF_RANGE
+        return ParsedChoice(frozenset([at])) if at < len(self) else OUT_OF_RANGE
 
-    def _several(self, text: str) -> Read | None:
+    def _parse_several(self, text: str) -> ParsedChoice | None:
+        """Return the choices in a list of texts or letters; None if any part is none."""
         if _SEVERAL_LETTERS.fullmatch(text.strip()):
             parts = list(text.strip())
             if len(set(parts)) < len(parts) or ord(max(parts)) - ord("A") >= len(self):
                 return None
         else:
-            parts = _listed(text)
+            parts = _split_list(text)
         if len(parts) < 2 and not text.lstrip().startswith("["):
             return None
-        read = list(self._joined(parts))
-        if not read or any(one is None for one in read):
+        parsed_parts = list(self._parse_parts(parts))
+        if not parsed_parts or any(one is None for one in parsed_parts):
             return None
-        named = [one for one in read if one is not None]
-        if any(one.fault for one in named):
+        choices_named = [one for one in parsed_parts if one is not None]
+        if any(one.fault for one in choices_named):
             return OUT_OF_RANGE
-        return Read(frozenset().union(*(one.choices for one in named)))
+        return ParsedChoice(frozenset().union(*(one.choices for one in choices_named)))
 
-    def _joined(self, parts: list[str]) -> Iterator[Read | None]:
-        """Read the parts, the longest run of them that is a choice (which has a comma) first."""
-        at = 0
-        while at < len(parts):
-            for end in range(len(parts), at, -1):
-                choice = self._by_text(", ".join(parts[at:end]))
+    def _parse_parts(self, parts: list[str]) -> Iterator[ParsedChoice | None]:
+        """Yield the choice of each part, longest runs first, as a choice may contain a comma."""
+        start = 0
+        while start < len(parts):
+            for end in range(len(parts), start, -1):
+                choice = self._find_by_text(", ".join(parts[start:end]))
                 if choice is not None:
-                    yield Read(frozenset([choice]))
-                    at = end
+                    yield ParsedChoice(frozenset([choice]))
+                    start = end
                     break
             else:
-                yield self._one(parts[at])
-                at += 1
+                yield self._parse_one(parts[start])
+                start += 1
 
 
-def _candidates(text: str) -> Iterator[str]:
-    """Yield a reply, then what is left of it without "The answer is", "Option"."""
+def _list_candidates(text: str) -> Iterator[str]:
+    """Yield the reply, then the reply without "The answer is" or "Option"."""
     yield text
     for pattern in (_SAID, _NAMED):
         if (found := pattern.fullmatch(text)) and len(found[1]) < len(text):
             yield found[1]
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
+    """Return the parts of a JSON list or of a list with separators."""
     stripped = text.strip()
     if stripped.startswith("["):
         try:

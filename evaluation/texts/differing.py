@@ -1,4 +1,4 @@
-"""In what texts beside each other differ: the words that not all of them have."""
+"""Mark the words in which several texts differ."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WORD = re.compile(
 
 
 class Piece(NamedTuple):
-    """A part of a text; `differs` says that not all of the texts have it."""
+    """A part of a text; `differs` is True if not all texts have it."""
 
     text: str
     differs: bool
 
 
 def differing(texts: Sequence[str]) -> list[list[Piece]]:
-    """Return each text in pieces that make it up again, marked where it differs from the others.
+    """Return each text in pieces, marked where it differs from the others.
 
     A word is marked that another text has less often, case aside; where it stands does not count.
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
@@ -39,33 +39,33 @@ def differing(texts: Sequence[str]) -> list[list[Piece]]:
     """
     words = [Counter(word.casefold() for word in WORD.findall(text)) for text in texts]
     common = words[0].copy() if words else Counter()
-    for counted in words[1:]:
-        common &= counted
-    return [_pieces(text, common.copy()) for text in texts]
+    for word_counts in words[1:]:
+        common &= word_counts
+    return [_split_pieces(text, common.copy()) for text in texts]
 
 
-def _pieces(text: str, left: Counter[str]) -> list[Piece]:
-    """Return a text in pieces; `left` is how often each word may stand in it without a mark."""
-    found: list[Piece] = []
-    at = 0
+def _split_pieces(text: str, left: Counter[str]) -> list[Piece]:
+    """Return a text in pieces; `left` counts how often each word may occur unmarked."""
+    pieces: list[Piece] = []
+    end = 0
     for match in WORD.finditer(text):
         word = match[0].casefold()
         differs = left[word] <= 0
         left[word] -= 1
-        between = text[at : match.start()]
-        if found and found[-1].differs and differs:
-            found[-1] = Piece(found[-1].text + between + match[0], True)
-        elif found and not found[-1].differs and not differs:
-            found[-1] = Piece(found[-1].text + between + match[0], False)
+        gap = text[end : match.start()]
+        if pieces and pieces[-1].differs and differs:
+            pieces[-1] = Piece(pieces[-1].text + gap + match[0], True)
+        elif pieces and not pieces[-1].differs and not differs:
+            pieces[-1] = Piece(pieces[-1].text + gap + match[0], False)
         elif differs:
-            found += [Piece(between, False)] if between else []
-            found.append(Piece(match[0], True))
+            pieces += [Piece(gap, False)] if gap else []
+            pieces.append(Piece(match[0], True))
         else:
-            found.append(Piece(between + match[0], False))
-        at = match.end()
-    rest = text[at:]
-    if rest and found and not found[-1].differs:
-        found[-1] = Piece(found[-1].text + rest, False)
+            pieces.append(Piece(gap + match[0], False))
+        end = match.end()
+    rest = text[end:]
+    if rest and pieces and not pieces[-1].differs:
+        pieces[-1] = Piece(pieces[-1].text + rest, False)
     elif rest:
-        found.append(Piece(rest, False))
-    return found
+        pieces.append(Piece(rest, False))
+    return pieces

@@ -1,7 +1,7 @@
-"""Answers that say no more than that somebody does not know, by a list of phrases.
+"""Recognise answers that only say "I don't know", by a list of phrases.
 
-The list is short and in a few languages: a phrase that is missing makes nobody suspicious. A text
-counts if it is nothing but one of `WHOLE`, or if it holds one of `PHRASES` and little else.
+The list is short and in several languages; a missing phrase suspects nobody. A text counts if it
+equals one of `WHOLE`, or if it contains one of `PHRASES` and few other words.
 """
 
 from __future__ import annotations
@@ -70,26 +70,27 @@ def folded(text: str) -> str:
     return plain
 
 
-def _prepared(phrases: Iterable[str]) -> tuple[str, ...]:
+def _fold_all(phrases: Iterable[str]) -> tuple[str, ...]:
+    """Return the folded phrases without repetitions."""
     return tuple(dict.fromkeys(folded(phrase) for phrase in phrases if phrase.strip()))
 
 
-_WHOLE = frozenset(_prepared(WHOLE))
+_WHOLE = frozenset(_fold_all(WHOLE))
 # Words of a script with spaces match as whole words, others anywhere.
 _SPACED = re.compile(
-    r"\b(?:" + "|".join(p for p in _prepared(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
+    r"\b(?:" + "|".join(p for p in _fold_all(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
 )
-_UNSPACED = re.compile("|".join(p for p in _prepared(PHRASES) if ord(p[0]) >= 0x2E80))
+_UNSPACED = re.compile("|".join(p for p in _fold_all(PHRASES) if ord(p[0]) >= 0x2E80))
 # Every spaced phrase has one of these words, its longest: a text without them is not searched,
 # nor one with more words than the longest phrase and what may stand beside it.
 _TELLING = frozenset(
-    max(phrase.split(), key=len) for phrase in _prepared(PHRASES) if ord(phrase[0]) < 0x2E80
+    max(phrase.split(), key=len) for phrase in _fold_all(PHRASES) if ord(phrase[0]) < 0x2E80
 )
-_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _prepared(PHRASES))
+_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_all(PHRASES))
 
 
 def says_dont_know(text: str) -> bool:
-    """Whether an answer says no more than that somebody does not know."""
+    """Return whether an answer only says that its writer does not know."""
     plain = folded(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True

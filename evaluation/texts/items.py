@@ -1,4 +1,4 @@
-"""Items of a question-answering benchmark, and by which rule replies to them are judged."""
+"""Define the items of a question-answering benchmark, and the rules that judge replies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MultiqaItem:
 
 
 def accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
-    """Return the places of the accepted choices, which are texts or letters.
+    """Return the indices of the accepted choices, which are texts or letters.
 
     Raises
     ------
@@ -46,8 +46,8 @@ def accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
     """
     accepted: set[int] = set()
     for answer in item.answers:
-        read = reader.read(answer)
-        if read.fault is not None:
+        parsed = reader.read(answer)
+        if parsed.fault is not None:
             raise ValueError(f"the accepted answer {answer[:60]!r} is none of the choices")
-        accepted |= read.choices
+        accepted |= parsed.choices
     return frozenset(accepted)

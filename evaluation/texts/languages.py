@@ -1,10 +1,9 @@
-"""Marks answers in a language that an English-only model does not know.
+"""Detect answers in a language that an English-only model does not know.
 
-Two signs count. Letters of a script other than the Latin one: more than a fifth of all letters.
-And answers in the Latin script that are sentences of another language: a fifth of the sentences,
-five at least. A sentence has five words or more, half of them in lower case, so that lists of
-names and places, numbers and titles are never judged; answers that short in another language of
-the Latin script therefore pass unmarked.
+Two signs count: more than a fifth of all letters belong to another script than the Latin one; or a
+fifth of the sentences, five at least, are in another language. A sentence has five words or more,
+half of them in lower case, so that lists of names, numbers and titles are never judged; short
+answers in another language of the Latin script therefore pass.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evaluation.backends.embedding.contract import EmbedderInfo, require
+from evaluation.backends.embedding.contract import EmbedderInfo, import_library
 from evaluation.backends.errors import BackendError
 from evaluation.words.message import Message
 
@@ -30,7 +29,7 @@ SURE = 0.5
 
 
 def language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
-    """One warning if the model is for English only and the texts are not, else None.
+    """Return a warning if the model is for English only and the texts are not, else None.
 
     Judged are up to 500 distinct texts, evenly taken. None for models of other or unknown
     languages.
@@ -39,36 +38,37 @@ def language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None
         return None
     unique = list(dict.fromkeys(texts))
     sample = unique[:: -(-len(unique) // SAMPLE)] if unique else []
-    found = _other_script(sample)
-    if found is None:
+    evidence = _find_other_script(sample)
+    if evidence is None:
         try:
-            found = _other_language(sample)
+            evidence = _find_other_language(sample)
         except BackendError as error:
             return Message("language_not_checked", {"why": str(error)})
-    if found is None:
+    if evidence is None:
         return None
-    return Message("english_only", {"model": info.model, **found})
+    return Message("english_only", {"model": info.model, **evidence})
 
 
 def main_language(texts: Sequence[str]) -> str:
-    """Return the language of most sentences, as its code of two letters; "" where too few tell.
+    """Return the two-letter code of most sentences' language; "" if too few are clear.
 
     Judged as in `language_warning`: sentences of five words and more, each with the identifier's
     probability of one half and more, of which five are needed.
     """
     unique = list(dict.fromkeys(texts))
     sentences = [text for text in unique[:: -(-len(unique) // SAMPLE) or 1] if _is_sentence(text)]
-    found: Counter[str] = Counter()
+    language_counts: Counter[str] = Counter()
     if len(sentences) >= FEWEST_SENTENCES:
         for text in sentences:
-            language, probability = _identifier().classify(text)
-            found[str(language)] += probability >= SURE
-    [(language, count)] = found.most_common(1) or [("", 0)]
+            language, probability = _load_identifier().classify(text)
+            language_counts[str(language)] += probability >= SURE
+    [(language, count)] = language_counts.most_common(1) or [("", 0)]
     return language if count >= FEWEST_SENTENCES and 2 * count > len(sentences) else ""
 
 
-def _other_script(texts: Iterable[str]) -> dict[str, Any] | None:
-    scripts = Counter(_script(letter) for text in texts for letter in text if letter.isalpha())
+def _find_other_script(texts: Iterable[str]) -> dict[str, Any] | None:
+    """Return the share and name of non-Latin script above a fifth of the letters, else None."""
+    scripts = Counter(_get_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()
     foreign = letters - scripts["LATIN"]
     if letters < FEWEST_LETTERS or foreign <= FOREIGN_SHARE * letters:
@@ -79,18 +79,20 @@ def _other_script(texts: Iterable[str]) -> dict[str, Any] | None:
 
 
 @functools.cache
-def _script(letter: str) -> str:
+def _get_script(letter: str) -> str:
+    """Return the script of a letter, such as LATIN, CYRILLIC, HANGUL or CJK, cached."""
     # The first word of a letter's Unicode name is its script: LATIN, CYRILLIC, HANGUL, CJK ...
     # Modifier and mathematical letters and signs such as ª and µ are no script of their own.
     name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "LATIN").partition(" ")[0]
     return "LATIN" if name in {"MODIFIER", "FEMININE", "MASCULINE"} else name
 
 
-def _other_language(texts: Iterable[str]) -> dict[str, Any] | None:
+def _find_other_language(texts: Iterable[str]) -> dict[str, Any] | None:
+    """Return the number and language of foreign sentences above the limits, else None."""
     sentences = [text for text in texts if _is_sentence(text)]
     if len(sentences) < FEWEST_SENTENCES:
         return None
-    identifier = _identifier()
+    identifier = _load_identifier()
     foreign: Counter[str] = Counter()
     for text in sentences:
         language, probability = identifier.classify(text)
@@ -104,12 +106,14 @@ def _other_language(texts: Iterable[str]) -> dict[str, Any] | None:
 
 
 def _is_sentence(text: str) -> bool:
+    """Return whether a text has 5 words or more, half of them in lower case."""
     words = [word for word in text.split() if any(letter.isalpha() for letter in word)]
     lower = sum(word == word.lower() for word in words)
     return len(words) >= WORDS_OF_A_SENTENCE and 2 * lower >= len(words)
 
 
 @functools.cache
-def _identifier() -> Any:
-    langid = require("py3langid.langid", "the check of the answers' language")
+def _load_identifier() -> Any:
+    """Return the language identifier, loaded once. Raises BackendError."""
+    langid = import_library("py3langid.langid", "the check of the answers' language")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

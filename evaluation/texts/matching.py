@@ -1,8 +1,7 @@
-"""Whether two short answers say the same: normalised and compared, or nearly so by their letters.
+"""Compare short answers: normalise them, or measure the similarity of their letters.
 
-`normalised` takes case, punctuation, articles and spaces out, as evaluations of extractive
-questions do (Rajpurkar et al. 2016), but keeps what makes another number of a number: a decimal
-point and a minus sign.
+`normalised` removes case, punctuation, articles and spaces, as evaluations of extractive questions
+do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _PUNCTUATION = _WithoutPunctuation()
 
 
 def spaced(text: str) -> str:
-    """Return a text in NFKC without case, and with single spaces: what two spellings share."""
+    """Return a text in NFKC without case, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def normalised(text: str) -> str:
-    """Return a text without case, punctuation, articles (of English) and repeated space.
+    """Return a text without case, punctuation, English articles and repeated space.
 
     Where nothing would be left ("the", "?!") only case and space are taken out.
     """
@@ -49,26 +48,27 @@ def normalised(text: str) -> str:
     words = plain.split(" ")
     if all(word.isalnum() and word.isascii() for word in words):  # most texts, and quickly
         return " ".join([word for word in words if word not in _OF_ARTICLES]) or plain
-    kept = _DECIMAL.sub(_POINT, _THOUSANDS.sub("", plain))
-    kept = _NEGATIVE.sub(_MINUS, kept).translate(_PUNCTUATION).translate(_BACK)
-    return " ".join(_ARTICLES.sub(" ", kept).split()) or plain
+    text_kept = _DECIMAL.sub(_POINT, _THOUSANDS.sub("", plain))
+    text_kept = _NEGATIVE.sub(_MINUS, text_kept).translate(_PUNCTUATION).translate(_BACK)
+    return " ".join(_ARTICLES.sub(" ", text_kept).split()) or plain
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the numbers in a text, digits only: 1,250 is 1250, and .50 is 0.5."""
+    """Return the numbers in a text as digits: 1,250 is 1250, and .50 is 0.5."""
     found = _NUMBER.findall(_THOUSANDS.sub("", unicodedata.normalize("NFKC", text)))
-    return frozenset(_canonical(number) for number in found)
+    return frozenset(_normalise_number(number) for number in found)
 
 
-def _canonical(number: str) -> str:
+def _normalise_number(number: str) -> str:
+    """Return a number without leading zeros and trailing decimal zeros."""
     minus, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
     whole, _, part = digits.partition(".")
     whole, part = whole.lstrip("0") or "0", part.rstrip("0")
     return minus + whole + (f".{part}" if part else "")
 
 
-def ratio(one: str, other: str) -> float:
-    """Return how alike two texts are by their letters: 2 L / (a + b), 1 for two empty texts.
+def compute_ratio(one: str, other: str) -> float:
+    """Return the letter similarity of two texts, 2 L / (a + b); 1 for two empty texts.
 
     L is the length of their longest common subsequence and a, b their lengths: 1 minus the
     Levenshtein distance in which a replaced letter counts twice, over a + b (the ratio of the
@@ -92,9 +92,9 @@ def ratio(one: str, other: str) -> float:
 
 
 def alike(one: str, other: str, least: float) -> bool:
-    """Return whether the `ratio` of two texts is at least so much."""
+    """Return whether the letter similarity of two texts is at least `least`."""
     shorter, longer = sorted((len(one), len(other)))
     if one == other:
         return True
     # The shorter one could be within the longer at best.
-    return 2 * shorter >= least * (shorter + longer) and ratio(one, other) >= least
+    return 2 * shorter >= least * (shorter + longer) and compute_ratio(one, other) >= least

@@ -1,4 +1,4 @@
-"""Ids that somebody may have meant."""
+"""Suggest known ids that a mistyped id may mean."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ NAMED = 3
 COMPARED = 20_000
 
 
-def near(typed: str, known: Collection[str]) -> list[str]:
-    """Return up to three of the known ids that look like the typed one, the nearest first.
+def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
+    """Return up to three known ids that resemble the typed one, nearest first.
 
     Those that differ only in case, space and the form of their letters come before those with
     other letters (Ratcliff and Obershelp's ratio of 0.6 and more, as `difflib` has it).
     """
-    folded = _folded(typed)
-    same = [one for one in known if _folded(one) == folded]
+    folded = _fold(typed)
+    same = [one for one in known if _fold(one) == folded]
     if len(known) > COMPARED or len(same) >= NAMED:
         return same[:NAMED]
     alike = [one for one in get_close_matches(typed, known, NAMED) if one not in same]
@@ -26,10 +26,11 @@ def near(typed: str, known: Collection[str]) -> list[str]:
 
 
 def perhaps(typed: str, known: Collection[str]) -> str:
-    """Return "ID (perhaps ONE or OTHER)", or the id alone where none is near."""
-    found = " or ".join(one[:60] for one in near(typed, known))
+    """Return "ID (perhaps ONE or OTHER)", or the id alone without a similar one."""
+    found = " or ".join(one[:60] for one in find_similar_ids(typed, known))
     return f"{typed[:60]} (perhaps {found})" if found else typed[:60]
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
+    """Return the id without case and spaces, in NFKC."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())

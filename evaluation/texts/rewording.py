@@ -1,4 +1,4 @@
-"""Whether a question in other words still names the same numbers and the same things."""
+"""Check that a rewording names the same numbers and names as the original question."""
 
 from __future__ import annotations
 
@@ -26,45 +26,47 @@ FEW_WORDS = 4
 
 
 def same_numbers(one: str, other: str) -> bool:
-    """Return whether two texts name the same numbers, as digits or (up to 20, in English) words."""
-    return numbers(one) | _spelled(one) == numbers(other) | _spelled(other)
+    """Return whether two texts have the same numbers, as digits or English words up to 99."""
+    return numbers(one) | _find_number_words(one) == numbers(other) | _find_number_words(other)
 
 
-def _spelled(text: str) -> set[str]:
+def _find_number_words(text: str) -> set[str]:
+    """Return the numbers that are written as English words, as digits."""
     words = _WORD.findall(spaced(text).replace("-", " "))
     return {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS}
 
 
-def names(text: str) -> set[str]:
-    """Return what a text names: words with a capital letter within a sentence, and quotations.
+def extract_names(text: str) -> set[str]:
+    """Return the names in a text: capitalised words within a sentence, and quotations.
 
     In texts of which most words have one (titles), and in scripts without capitals, quotations
     alone count.
     """
     text = unicodedata.normalize("NFC", text)
-    found = {spaced(quoted) for quoted in _QUOTED.findall(text)}
+    names_found = {spaced(quoted) for quoted in _QUOTED.findall(text)}
     words = list(_WORD.finditer(text))
     capitals = [word for word in words if word[0][0].isupper()]
-    title = len(words) > FEW_WORDS and len(capitals) > MOST_CAPITALS * len(words)
+    is_title = len(words) > FEW_WORDS and len(capitals) > MOST_CAPITALS * len(words)
     for word in capitals:
         name = _POSSESSIVE.sub("", word[0])
-        begins = _BEGINS.search(text[: word.start()]) is not None
-        acronym = len(name) > 1 and name.isupper()
-        if not title and (acronym or not begins) and name not in ("I", "I'm"):
-            found.add(spaced(name))
-    return found
+        is_first = _BEGINS.search(text[: word.start()]) is not None
+        is_acronym = len(name) > 1 and name.isupper()
+        if not is_title and (is_acronym or not is_first) and name not in ("I", "I'm"):
+            names_found.add(spaced(name))
+    return names_found
 
 
 def same_names(original: str, rewording: str) -> bool:
-    """Return whether a rewording names everything that the original does, and nothing else.
+    """Return whether original and rewording contain each other's names.
 
     A name of the one has to stand in the other in any case, as it may begin the sentence there.
     """
-    first, second = _squashed(original), _squashed(rewording)
-    return all(_squashed(name) in second for name in names(original)) and all(
-        _squashed(name) in first for name in names(rewording)
+    first, second = _normalise_words(original), _normalise_words(rewording)
+    return all(_normalise_words(name) in second for name in extract_names(original)) and all(
+        _normalise_words(name) in first for name in extract_names(rewording)
     )
 
 
-def _squashed(text: str) -> str:
+def _normalise_words(text: str) -> str:
+    """Return the folded words of a text between single spaces, without possessive endings."""
     return f" {' '.join(_POSSESSIVE.sub('', word) for word in _WORD.findall(spaced(text)))} "

@@ -1,6 +1,6 @@
-"""Answers that are too short for vectors: a name, a number, yes or no.
+"""Detect answers that are too short for vectors: a name, a number, yes or no.
 
-Such an answer is right or wrong by a single fact, and vectors hardly see single facts.
+Such an answer is right or wrong by a single fact, and vectors barely represent single facts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def is_short(text: str) -> bool:
-    """Return whether an answer has at most 3 words, or numbers for at least half of them."""
+    """Return whether an answer has at most 3 words, or numbers for at least half of its words."""
     text = text.strip()
     if len(text) > LONG:
         return False
@@ -35,17 +35,17 @@ def is_short(text: str) -> bool:
     return words <= FEW or 2 * numbers >= words
 
 
-def short_share(texts: Sequence[str]) -> float | None:
+def compute_short_share(texts: Sequence[str]) -> float | None:
     """Return the share of short or numeric answers, 0 to 1; None without answers."""
     return sum(map(is_short, texts)) / len(texts) if texts else None
 
 
 def short_answers_warning(texts: Sequence[str], embedder: str) -> Message | None:
-    """Return a warning if most answers are short or numeric, with the AUC where it was measured.
+    """Return a warning if most answers are short, with the embedder's AUC if it was measured.
 
     `embedder` is the SPEC of the run.
     """
-    share = short_share(texts)
+    share = compute_short_share(texts)
     if share is None or share <= MOST:
         return None
     auc = MINIMAL_PAIRS_AUC.get(embedder)

@@ -1,4 +1,4 @@
-"""The score in a judge's reply: its last line "Similarity score: 4"."""
+"""Parse the score in a judge's reply: its last line "Similarity score: 4"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOO_HIGH = "score_above_5"
 
 @dataclass(frozen=True, slots=True)
 class ReadScore:
-    """What a judge's reply says.
+    """The score and notes in a judge's reply, or the reason for having no score.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ReadScore:
 
 
 def read_score(reply: str) -> ReadScore:
-    """Read a judge's reply (ELOQUENT robustness task).
+    """Return the score on the last "Similarity score:" line of a judge's reply (ELOQUENT).
 
     The last line that holds "Similarity score:" counts, whatever an earlier one says. Its number
     may have decimals, be followed by "/5" or "out of 5", and stand in bold or brackets; words may
@@ -59,11 +59,12 @@ def read_score(reply: str) -> ReadScore:
     start = reply.rfind("\n", 0, found.start()) + 1
     end = reply.find("\n", found.end())
     value = reply[found.end() : len(reply) if end < 0 else end].rstrip("\r")
-    score, reason = _value(value)
+    score, reason = _parse_value(value)
     return ReadScore(score, reply[:start].strip(), reason)
 
 
-def _value(text: str) -> tuple[float | None, str | None]:
+def _parse_value(text: str) -> tuple[float | None, str | None]:
+    """Return the number after the label, 0 to 5, or None with the reason."""
     number = _NUMBER.match(text)
     if number is None:
         return None, NO_NUMBER

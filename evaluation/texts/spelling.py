@@ -1,10 +1,9 @@
-"""Spelling corrected by a library's dictionary, for the embedding only.
+"""Correct the spelling of texts with a library's dictionary, for the embedding only.
 
 A word is corrected if it is in no dictionary, is no term of these answers, looks like an ordinary
 word, and is one typing mistake (a letter missing, added, changed or two swapped) away from a known
-one; the most frequent such word replaces it, the first in the alphabet among equals. Everything
-else stays as written. Two mistakes in a word are left alone: with them, terms of a trade that no
-dictionary has would become other words.
+word. The most frequent such word replaces it, the first in the alphabet among equals. Words with
+two mistakes are left alone: correcting them would turn technical terms into other words.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from evaluation.backends.embedding.contract import require
+from evaluation.backends.embedding.contract import import_library
 from evaluation.backends.errors import SpellingError
 
 WHAT = "correcting the spelling"
@@ -31,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
-    """Return the texts with their spelling corrected, and what was done.
+    """Return the texts with corrected spelling, and the counts of corrections.
 
     The second has `language`, `words` (how many were corrected), `texts` (in how many texts),
     `library` and its `version`.
@@ -46,27 +45,27 @@ def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str,
             f"{WHAT}: there is no dictionary of the language {language}; there are "
             f"{', '.join(LANGUAGES)}"
         )
-    library = require("spellchecker", WHAT, PACKAGE)
+    library = import_library("spellchecker", WHAT, PACKAGE)
     spelling = library.SpellChecker(language=language, distance=1)
-    terms = _terms(texts)
-    known: dict[str, str] = {}
-    out, n_words, n_texts = [], 0, 0
+    terms = _find_terms(texts)
+    corrections: dict[str, str] = {}
+    corrected_texts, n_words, n_texts = [], 0, 0
 
     def replace(match: re.Match[str]) -> str:
         nonlocal n_words
         word = match[0]
         if not _is_ordinary(word) or word.lower() in terms:
             return word
-        if word not in known:
-            known[word] = _nearest(spelling, word)
-        n_words += known[word] != word
-        return known[word]
+        if word not in corrections:
+            corrections[word] = _find_nearest(spelling, word)
+        n_words += corrections[word] != word
+        return corrections[word]
 
     for text in texts:
-        new = _WORD.sub(replace, text)
-        n_texts += new != text
-        out.append(new)
-    return out, {
+        corrected_text = _WORD.sub(replace, text)
+        n_texts += corrected_text != text
+        corrected_texts.append(corrected_text)
+    return corrected_texts, {
         "language": language,
         "words": n_words,
         "texts": n_texts,
@@ -75,18 +74,20 @@ def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str,
     }
 
 
-def _terms(texts: Sequence[str]) -> set[str]:
+def _find_terms(texts: Sequence[str]) -> set[str]:
+    """Return the words that occur in 1% of the texts, and in 3 of them at least."""
     count = Counter(word for text in texts for word in {w.lower() for w in _WORD.findall(text)})
     least = max(TERM, TERM_SHARE * len(texts))
     return {word for word, times in count.items() if times >= least}
 
 
 def _is_ordinary(word: str) -> bool:
-    """Whether a word is neither short nor a name, an acronym or the like."""
+    """Return whether a word has 4 letters or more, all lower case, and no apostrophe."""
     return len(word) >= SHORTEST and word.islower() and "'" not in word and "’" not in word
 
 
-def _nearest(spelling: Any, word: str) -> str:
+def _find_nearest(spelling: Any, word: str) -> str:
+    """Return the most frequent known word one mistake away; a known word unchanged."""
     if spelling.known([word]):
         return word
     # The library returns a set, whose order differs from process to process.

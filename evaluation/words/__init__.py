@@ -1,5 +1,5 @@
-"""Sentences by message code, a catalogue for each interface.
+"""Sentences by message code, with a catalogue for each interface.
 
-Deep inside there are codes with values (`Message`); `terminal`, `site` and `api` have their words.
-What all doors say alike stands in `warnings`, `alarms` and `reasons`.
+Computations return codes with values (`Message`); the terminal, the site and the API have their own
+sentences for them. Sentences that all interfaces share are in `warnings`, `alarms` and `reasons`.
 """

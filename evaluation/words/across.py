@@ -1,4 +1,4 @@
-"""What is said of workers and models over several sets: whether scores rise or fall."""
+"""Sentences on whether the scores of a worker or model rise or fall across sets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evaluation.words.message import Message, Sentence
 LEAST = 0.001
 
 
-class Tested(Protocol):
-    """A trend, as `evaluation.methods.inference.trend` has it."""
+class TrendTest(Protocol):
+    """A tested trend, as `evaluation.methods.inference.trend` returns it."""
 
     @property
     def direction(self) -> str:
@@ -20,26 +20,27 @@ class Tested(Protocol):
 
     @property
     def n(self) -> int:
-        """How many numbers."""
+        """Number of scores."""
 
     @property
     def p_value(self) -> float | None:
-        """Of the test of their order."""
+        """p-value of the test of order."""
 
     @property
     def slope(self) -> float | None:
-        """Median change from one to the next."""
+        """Median change from one score to the next."""
 
     @property
     def low(self) -> float | None:
-        """Lower end of its interval."""
+        """Lower end of the slope's interval."""
 
     @property
     def high(self) -> float | None:
-        """Upper end of its interval."""
+        """Upper end of the slope's interval."""
 
 
-def _clear(words: str) -> Sentence:
+def _build_trend_sentence(words: str) -> Sentence:
+    """Return the sentence template of a clear trend."""
     return (
         f"The scores {words} over {{n}} sets: by {{change:.3f}} from one to the next (95% interval "
         "{low:+.3f} to {high:+.3f}). Chance alone would make their order as clear in at most "
@@ -47,7 +48,8 @@ def _clear(words: str) -> Sentence:
     )
 
 
-def _too_few(of: Mapping[str, Any]) -> str:
+def _format_too_few(of: Mapping[str, Any]) -> str:
+    """Return the sentence on too few scores for a trend."""
     have = {0: "There is no score yet", 1: "There is one score"}.get(
         of["n"], f"There are {of['n']} scores"
     )
@@ -58,11 +60,11 @@ def _too_few(of: Mapping[str, Any]) -> str:
 
 
 ACROSS: Mapping[str, Sentence] = {
-    "trend.rises": _clear("rise"),
-    "trend.falls": _clear("fall"),
+    "trend.rises": _build_trend_sentence("rise"),
+    "trend.falls": _build_trend_sentence("fall"),
     "trend.unclear": "Whether the scores rise or fall cannot be told from these {n} sets: chance "
     "alone makes an order as clear as theirs in {p_value:.0%} of cases.",
-    "trend.too_few": _too_few,
+    "trend.too_few": _format_too_few,
     "trend.all_equal": "All {n} scores are the same: they neither rise nor fall.",
     "standing.with": "The place among the others who answered the same sets goes the same way.",
     "standing.unclear": "The place among the others who answered the same sets does not clearly "
@@ -78,8 +80,8 @@ FEWEST = 5
 CLEAR = ("rises", "falls")
 
 
-def trend_messages(scores: Tested, standing: Tested) -> tuple[Message, ...]:
-    """Return what the trends of a worker's scores, and of their place among others, say."""
+def trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
+    """Return the messages on the trends of scores and of places among others."""
     values = {
         "n": scores.n,
         "fewest": FEWEST,
@@ -88,11 +90,13 @@ def trend_messages(scores: Tested, standing: Tested) -> tuple[Message, ...]:
         "low": scores.low,
         "high": scores.high,
     }
-    told = [Message(f"trend.{scores.direction}", values)]
+    messages = [Message(f"trend.{scores.direction}", values)]
     if scores.direction in CLEAR:
         same = standing.direction == scores.direction
         other = standing.direction in CLEAR and not same
-        told.append(Message(f"standing.{'with' if same else 'against' if other else 'unclear'}"))
+        messages.append(
+            Message(f"standing.{'with' if same else 'against' if other else 'unclear'}")
+        )
     elif standing.direction in CLEAR:
-        told.append(Message(f"standing.{standing.direction}"))
-    return tuple(told)
+        messages.append(Message(f"standing.{standing.direction}"))
+    return tuple(messages)

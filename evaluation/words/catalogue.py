@@ -1,4 +1,4 @@
-"""A door's words for every code."""
+"""Build an interface's sentence of each message code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from evaluation.words.across import ACROSS
 from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
-from evaluation.words.message import SENTENCE, Message, Sentence, filled
+from evaluation.words.message import SENTENCE, Message, Sentence, fill_sentence
 from evaluation.words.warnings import WARNINGS
 
 # Sentences of features, which import this package.
@@ -37,16 +37,16 @@ OF_FEATURES: tuple[str, ...] = (
 )
 
 
-def _sentences_of_features() -> dict[str, Sentence]:
+def _collect_feature_sentences() -> dict[str, Sentence]:
     """Return the sentences of all features, by code."""
-    found: dict[str, Sentence] = {}
+    sentences: dict[str, Sentence] = {}
     for name in OF_FEATURES:
-        found |= resolve_name(name)
-    return found
+        sentences |= resolve_name(name)
+    return sentences
 
 
 COMMON: Mapping[str, Sentence] = {
-    **_sentences_of_features(),
+    **_collect_feature_sentences(),
     **ACROSS,
     **WARNINGS,
     **FAILURES,
@@ -57,7 +57,7 @@ _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The words of one door.
+    """The sentences of one interface.
 
     Attributes
     ----------
@@ -69,19 +69,19 @@ class Catalogue:
     own: Mapping[str, Sentence] = field(default_factory=dict)
 
     def said(self, message: Message | Mapping[str, Any] | str) -> str:
-        """Return a message, or what is stored of one, in this door's words."""
+        """Return the sentence of a message, or of a stored one."""
         message = Message.of(message)
         if SENTENCE in message.values:
             return self._older(message.values[SENTENCE])
         sentence = self.own.get(message.code) or COMMON.get(message.code)
         if sentence is None:  # a newer version of the platform has stored it
             return message.code.replace("_", " ")
-        return filled(sentence, message.values, self.option)
+        return fill_sentence(sentence, message.values, self.option)
 
     def all_said(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
-        """Return messages in this door's words."""
+        """Return the sentences of several messages."""
         return [self.said(message) for message in messages]
 
     def _older(self, sentence: str) -> str:
-        """Return a sentence of an older run, whose options are the command line's, as ours."""
+        """Return the sentence of an older run, with this interface's names of options."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -1,6 +1,6 @@
-"""What the columns of a run's tables hold, in words, for the README of a download.
+"""Descriptions of the columns of a run's tables, for the README of a download.
 
-A column means the same in every table unless it stands here, or in the kind's own words, with the
+A column has one meaning in all tables, unless this module or the run type describes it with the
 table before it: "items.score".
 """
 
@@ -126,7 +126,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 def column_words(table: str, column: str, own: Mapping[str, str] | None = None) -> str:
-    """Return what a column of a table holds; "" where nobody has said it."""
+    """Return the description of a table's column; "" without one."""
     for words in (own or {}, COLUMNS):
         for name in (f"{table}.{column}", column):
             if name in words:

@@ -1,4 +1,4 @@
-"""What commands share when they talk to people: bars, tables, errors, signals."""
+"""Terminal output of commands: progress bars, tables, errors, signals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "to
 
 
 class Bars:
-    """One progress bar a stage, on a terminal; silent in a pipe."""
+    """A progress bar for each stage on a terminal; silent in a pipe."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -76,7 +76,7 @@ class Bars:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Take the last bar off the terminal."""
+        """Remove the last bar from the terminal."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -98,7 +98,7 @@ def at_least(lowest: int) -> Callable[[str], int]:
 
 
 def number_from_zero(most: float = math.inf) -> Callable[[str], float]:
-    """Return an argument type: finite numbers from 0 to `most`, both included."""
+    """Return an argument type: finite numbers from 0 to `most`."""
     bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
 
     def number_of(text: str) -> float:
@@ -115,7 +115,7 @@ def number_from_zero(most: float = math.inf) -> Callable[[str], float]:
 
 @contextmanager
 def refused_as_bad_input() -> Iterator[None]:
-    """Turn what the user can mend into one message and exit code 2; other errors pass."""
+    """Turn errors that the user can fix into one message and exit code 2."""
     try:
         yield
     except (InputError, BackendError) as error:
@@ -130,7 +130,7 @@ def refused_as_bad_input() -> Iterator[None]:
 
 @contextmanager
 def ended_by_signal() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the block, after what it was writing is cleaned up, quietly."""
+    """End the block on Ctrl-C or SIGTERM, quietly and after its cleanup."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -148,7 +148,7 @@ def ended_by_signal() -> Iterator[None]:
 
 
 def tell(output: OutputWrapper, text: str) -> None:
-    """Print a report after the work is done: where nobody can read it, that is no failure.
+    """Print a report; a closed pipe or a full disk is no failure, as the tables are written.
 
     The tables are written by then, so a pipe that was closed (`| head`), a full disk behind `>`
     and letters that the terminal does not have must not end in an error.
@@ -165,13 +165,13 @@ def tell(output: OutputWrapper, text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text without what would move the cursor or change colours; line breaks stay."""
+    """Return the text without control characters, except line breaks."""
     return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table for a terminal: numbers to the right with three digits, text to the left."""
-    cells = [[_cell(value) for value in row] for row in rows]
+    """Return a table for the terminal: numbers right-aligned with three decimals."""
+    cells = [[_format_cell(value) for value in row] for row in rows]
     widths = [
         max(len(title), *(len(row[at]) for row in cells)) if cells else len(title)
         for at, title in enumerate(header)
@@ -191,7 +191,8 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, cells)])
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
+    """Return a cell as text: three decimals for a float, cut at `WIDEST` characters."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -201,7 +202,7 @@ def _cell(value: object) -> str:
 
 
 def option_for(code: str, message: str) -> str:
-    """Return which option of a command helps with a fault; "" where none does.
+    """Return the option of a command that helps with a fault; "" without one.
 
     Of a request that was refused it names the parameter that the server names.
     """

@@ -1,4 +1,4 @@
-"""Why a worker is excluded: reasons to choose, and what each says."""
+"""Reasons for excluding a worker, with their sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """Why somebody is excluded.
+    """A reason for excluding a worker.
 
     Attributes
     ----------

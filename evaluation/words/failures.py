@@ -1,4 +1,4 @@
-"""Why a run failed for a reason that its requester can mend."""
+"""Sentences on failed runs whose cause the requester can fix."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from evaluation.words.message import Sentence
 from evaluation.words.reasons import in_words
 
 
-def _no_model_replied(of: Mapping[str, Any]) -> str:
+def _format_no_reply(of: Mapping[str, Any]) -> str:
+    """Return the sentence on a run in which no model replied."""
     reason = of["reason"]
     return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
 
 
-def _unknown_workers(of: Mapping[str, Any]) -> str:
+def _format_unknown_workers(of: Mapping[str, Any]) -> str:
+    """Return the sentence on worker ids that match no worker."""
     more = f" and {of['more']} more" if of["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -22,9 +24,9 @@ def _unknown_workers(of: Mapping[str, Any]) -> str:
     )
 
 
-def _no_usable_rewording(of: Mapping[str, Any]) -> str:
-    """Say what the rewriter replied; runs older than the reasons have the count alone."""
-    reasons, silent = _counts(of, "reasons"), _counts(of, "silent")
+def _format_no_rewording(of: Mapping[str, Any]) -> str:
+    """Return the sentences on unusable rewordings; older runs have the count alone."""
+    reasons, silent = _get_counts(of, "reasons"), _get_counts(of, "silent")
     parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
     if reasons:
         told = (f"{count:,} ({in_words(reason)})" for reason, count in reasons.items())
@@ -46,7 +48,8 @@ def _no_usable_rewording(of: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
+def _get_counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
+    """Return the counts stored under a name; empty for older runs."""
     found = of.get(name)
     return found if isinstance(found, Mapping) else {}
 
@@ -68,7 +71,7 @@ FAILURES: Mapping[str, Sentence] = {
     "submitted.",
     "run.all_answers_rejected": "There is no answer to grade: {rejected} were rejected where they "
     "were collected.",
-    "run.unknown_workers": _unknown_workers,
+    "run.unknown_workers": _format_unknown_workers,
     "run.too_few_workers": "Fewer than {fewest} workers answered: there are no smaller crowds to "
     "try.",
     "run.no_question_with_text": "No question of the set has a text.",
@@ -84,14 +87,14 @@ FAILURES: Mapping[str, Sentence] = {
     "run.models_missing": "{missing} of the {what}s are not there, or not yours to ask.",
     "run.model_named_as_people": "A model is called “{name}”, as the row of people would be: give "
     "it another name.",
-    "run.no_model_replied": _no_model_replied,
+    "run.no_model_replied": _format_no_reply,
     "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
     "answers of models first.",
     "run.budget_used_up": "The budget is used up: {left} requests were not sent. Start the run "
     "again with a higher one: what came is not paid for twice.",
     "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
     "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
-    "run.no_usable_rewording": _no_usable_rewording,
+    "run.no_usable_rewording": _format_no_rewording,
     "run.judge_not_asked": "The judge could not be asked: {reason}",
     "run.judge_not_registered": "The judge is no registered model of yours.",
     "run.nothing_to_view": "No run over this version told anything about a model's answers: grade "

@@ -1,4 +1,4 @@
-"""Why a model gave no answer, in a few words, and what its requester can do about it."""
+"""Reasons why a model gave no answer, and what the requester can do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FaultWords:
-    """`what` names it in a table; `remedy` says what to do."""
+    """`what` names the fault in a table; `remedy` tells what to do."""
 
     what: str
     remedy: str
@@ -80,5 +80,5 @@ UNKNOWN = FaultWords("error", "Read what it says, then ask again.")
 
 
 def fault_words(code: str) -> FaultWords:
-    """Return the words of a code; general ones for a code without words of its own."""
+    """Return the words of a fault code; general ones for an unknown code."""
     return FAULTS.get(code, UNKNOWN)

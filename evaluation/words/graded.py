@@ -1,4 +1,4 @@
-"""Which method to trust in a domain: the words that all doors share."""
+"""Sentences on which method agrees best with graded answers."""
 
 from __future__ import annotations
 
@@ -8,71 +8,75 @@ from typing import Any
 from evaluation.words.message import Sentence, counted
 
 
-def _number(value: float) -> str:
-    """Return a number with two digits; what rounds to nought has no sign."""
+def _format_number(value: float) -> str:
+    """Return a number with two decimals, without a minus sign for 0.00."""
     text = f"{value:.2f}"
     return "0.00" if text == "-0.00" else text
 
 
-def _between(value: float | None, low: float | None, high: float | None, most: str = "") -> str:
-    """Return a number, what it is at most, and its interval."""
+def _format_interval(
+    value: float | None, low: float | None, high: float | None, most: str = ""
+) -> str:
+    """Return a number, its upper limit, and its interval."""
     if value is None:
         return "undefined"
     if low is None or high is None:
-        return f"{_number(value)}{most}, without an interval"
-    return f"{_number(value)}{most} (95% {_number(low)} to {_number(high)})"
+        return f"{_format_number(value)}{most}, without an interval"
+    return f"{_format_number(value)}{most} (95% {_format_number(low)} to {_format_number(high)})"
 
 
-def _agreement(of: Mapping[str, Any]) -> str:
-    return _between(of["r"], of["low"], of["high"], " of at most 1")
+def _format_agreement(of: Mapping[str, Any]) -> str:
+    """Return a correlation with its interval."""
+    return _format_interval(of["r"], of["low"], of["high"], " of at most 1")
 
 
-def _lead(of: Mapping[str, Any]) -> str:
-    return _between(of["lead"], of["lead_low"], of["lead_high"])
+def _format_lead(of: Mapping[str, Any]) -> str:
+    """Return a lead with its interval."""
+    return _format_interval(of["lead"], of["lead_low"], of["lead_high"])
 
 
-def better(of: Mapping[str, Any]) -> str:
-    """Return that a method is better than the default."""
+def format_better(of: Mapping[str, Any]) -> str:
+    """Return the sentence on a method that is better than the default."""
     return (
         f"Trust {of['method']} here: on the {counted(of['held'], 'question')} that it was not "
-        f"chosen by, its scores of workers agree with their grades at {_agreement(of)}, and its "
-        f"lead over {of['default']}, the default, is {_lead(of)}."
+        f"chosen by, its scores of workers agree with their grades at {_format_agreement(of)}, "
+        f"and its lead over {of['default']}, the default, is {_format_lead(of)}."
     )
 
 
-def default(of: Mapping[str, Any]) -> str:
-    """Return that the default is better than the rest."""
+def format_default(of: Mapping[str, Any]) -> str:
+    """Return the sentence on a default that is better than the other methods."""
     return (
         f"Trust {of['method']}, the default, here: on the {counted(of['held'], 'question')} held "
-        f"out its scores of workers agree with their grades at {_agreement(of)}, and its lead over "
-        f"{of['rival']}, the next best, is {_lead(of)}."
+        f"out its scores of workers agree with their grades at {_format_agreement(of)}, and its "
+        f"lead over {of['rival']}, the next best, is {_format_lead(of)}."
     )
 
 
-def apart(of: Mapping[str, Any]) -> str:
-    """Return that nothing is shown to be better than the default."""
+def format_inconclusive(of: Mapping[str, Any]) -> str:
+    """Return the sentence on methods that do not differ significantly."""
     stay = (
         f"stay with {of['default']}, the default, whose scores of workers agree with their grades"
     )
     if of["best"] == of["default"]:
-        why = f"its lead over {of['rival']}, the next best, is {_lead(of)}"
+        why = f"its lead over {of['rival']}, the next best, is {_format_lead(of)}"
         return (
-            f"The methods cannot be told apart here, so {stay} at {_agreement(of)} on the "
+            f"The methods cannot be told apart here, so {stay} at {_format_agreement(of)} on the "
             f"{counted(of['held'], 'question')} held out: {why}."
         )
     return (
-        f"The methods cannot be told apart here, so {stay} at {_agreement(of)} on the "
+        f"The methods cannot be told apart here, so {stay} at {_format_agreement(of)} on the "
         f"{counted(of['held'], 'question')} held out: {of['best']} was best on the others, but its "
-        f"lead there is {_lead(of)}."
+        f"lead there is {_format_lead(of)}."
     )
 
 
-def small(of: Mapping[str, Any]) -> str:
-    """Return that there is too little to tell."""
+def format_too_small(of: Mapping[str, Any]) -> str:
+    """Return the sentence on too few workers or questions."""
     return (
         f"The methods cannot be told apart here: with fewer than 5 workers to compare, or fewer "
         f"than 4 questions, nothing is shown to be better than {of['default']}, the default, whose "
-        f"scores of workers agree with their grades at {_agreement(of)}."
+        f"scores of workers agree with their grades at {_format_agreement(of)}."
     )
 
 
@@ -82,15 +86,15 @@ _DEALT = (
 )
 
 GRADED: Mapping[str, Sentence] = {
-    "graded.better": better,
-    "graded.default": default,
-    "graded.apart": apart,
-    "graded.small": small,
+    "graded.better": format_better,
+    "graded.default": format_default,
+    "graded.apart": format_inconclusive,
+    "graded.small": format_too_small,
     "graded.run": "A run computes {method} with these settings: {options}.",
     "graded.no_run": "No run of the site computes {method}: it stands in the table for comparison.",
     "graded.best_run": lambda of: (
         f"Of those that a run computes {of['method']} was best on the questions that were chosen "
-        f"by: {_agreement(of)} on the others, with these settings: {of['options']}."
+        f"by: {_format_agreement(of)} on the others, with these settings: {of['options']}."
     ),
     "graded.by_workers": "It rests on {answers:answer} of {workers:worker} to {questions:question} "
     "that the file names and grades: each worker's score beside the mean of their grades, for the "

@@ -1,4 +1,4 @@
-"""What is told to people, as a code with values: no words, until a door says it."""
+"""Define messages to people: a code with values, without a sentence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ OF_OLDER_RUNS = {
 
 @dataclass(frozen=True)
 class Message:
-    """A code and the values that its words need: numbers, texts, true and false, None.
+    """A code with the values of its sentence: numbers, texts, booleans, None.
+
+    A value `sentence` is the sentence itself, at every interface.
 
     With a value `sentence` that is what every door says.
     """
@@ -43,7 +45,7 @@ class Message:
 
     @classmethod
     def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return what `as_dict` or `as_text` gave; runs older than codes have stored a sentence."""
+        """Return the message stored by `as_dict` or `as_text`; older runs stored a sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
@@ -58,7 +60,7 @@ class Message:
         return {"code": self.code, "values": dict(self.values)}
 
     def as_text(self) -> str:
-        """Return the same as a line of JSON, for where sentences are stored as well."""
+        """Return a line of JSON, for fields that hold sentences as well."""
         return json.dumps(self.as_dict())
 
 
@@ -70,7 +72,7 @@ Sentence = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True)
 class Options:
-    """A door's names of the options of a grading, by those in `AqerParameters`."""
+    """An interface's names of the options of a grading, by option name."""
 
     name: Callable[[str], str]
 
@@ -78,8 +80,10 @@ class Options:
         return self.name(option)
 
 
-def filled(sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]) -> str:
-    """Return a sentence with its values in the words of a door."""
+def fill_sentence(
+    sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
+) -> str:
+    """Return a sentence with its values, in the terms of an interface."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
@@ -87,17 +91,17 @@ def filled(sentence: Sentence, values: Mapping[str, Any], option: Callable[[str]
 
 
 def templated(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with its values; `{questions:question}` is "1 question", "2 questions"."""
+    """Return a template with its values; `{questions:question}` becomes "2 questions"."""
     return _TEMPLATES.vformat(template, (), values)
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number of things in words, such as "1 model" or "2,000 models"."""
+    """Return a number with its noun, such as "1 model" or "2,000 models"."""
     return f"{n:,} {noun if n == 1 else MANY.get(noun, f'{noun}s')}"
 
 
 def probability(p: float) -> str:
-    """Return a probability for a sentence; never 0.000, which none is."""
+    """Return a p-value for a sentence, never 0.000."""
     if p < LEAST_P:
         return "p < 0.001"
     # The page of all words has a name in place of the number.
@@ -106,7 +110,7 @@ def probability(p: float) -> str:
 
 
 class _Templates(string.Formatter):
-    """Templates in which a noun stands where numbers have a format."""
+    """A formatter in which a noun may replace the format of a number."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         if format_spec.isalpha() and len(format_spec) > 1:

@@ -1,4 +1,4 @@
-"""Why something is missing, for people: of codes without values, the same words at every door."""
+"""Reasons why a value is missing, in words that all interfaces share."""
 
 from __future__ import annotations
 
@@ -214,12 +214,12 @@ WHY_NOT_CHOSEN: Mapping[str, str] = {
 
 
 def in_words(code: str | None) -> str:
-    """Return why a cell is empty; "" without a code."""
-    return _of(WHY_EMPTY, code)
+    """Return the reason of an empty cell in words; "" without a code."""
+    return _find_words(WHY_EMPTY, code)
 
 
 class Reasoned:
-    """Mixed into what may lack a number: `reason` is the code of why, "" or None without one."""
+    """Mixin for records that may lack a number: `reason` is the code of the cause."""
 
     __slots__ = ()
 
@@ -232,17 +232,17 @@ class Reasoned:
 
 
 def why_not_checked(code: str | None) -> str:
-    """Return why a statistic of the alarms is undefined; "" without a code."""
-    return _of(WHY_UNCHECKED, code)
+    """Return the reason of an undefined alarm statistic in words; "" without a code."""
+    return _find_words(WHY_UNCHECKED, code)
 
 
 def why_not_chosen(code: str | None) -> str:
-    """Return why anchors did not choose, or are not suggested; "" without a code."""
-    return _of(WHY_NOT_CHOSEN, code)
+    """Return why anchors chose no ranking, or are not suggested; "" without a code."""
+    return _find_words(WHY_NOT_CHOSEN, code)
 
 
-def _of(words: Mapping[str, str], code: str | None) -> str:
-    """Return the words of a code; of one that a newer version has stored the code itself."""
+def _find_words(words: Mapping[str, str], code: str | None) -> str:
+    """Return the words of a code; of an unknown one the code itself."""
     return words.get(code, code.replace("_", " ")) if code else ""
 
 

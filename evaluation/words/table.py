@@ -1,4 +1,4 @@
-"""All codes with their words, for platform/docs/words.md: `python -m evaluation.words.table`."""
+"""Write all message codes with their sentences: `python -m evaluation.words.table`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ REASONS = {
 
 
 class Blank(str):
-    """A value called by its name in braces, whatever a sentence does with it."""
+    """A placeholder value that is formatted as its name in braces."""
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -71,7 +71,7 @@ class Blank(str):
 
 
 class Blanks(Mapping[str, Any]):
-    """A blank for every name."""
+    """A mapping with a placeholder for every name."""
 
     def __getitem__(self, name: str) -> Blank:
         return Blank(f"{{{name}}}")
@@ -86,25 +86,27 @@ class Blanks(Mapping[str, Any]):
         return name != SENTENCE
 
 
-def document() -> str:
-    """Return the page."""
-    return "\n".join([HEAD, *_lines()])
+def build_document() -> str:
+    """Return platform/docs/words.md."""
+    return "\n".join([HEAD, *_build_lines()])
 
 
-def _lines() -> Iterator[str]:
+def _build_lines() -> Iterator[str]:
+    """Yield the tables of all catalogues, line by line."""
     api = Catalogue(option=str)  # it calls options by their keys
     for title, codes in SAID.items():
         words = {code: api.said(Message(code, Blanks())) for code in codes}
-        yield from _table(title, {code: text for code, text in words.items() if text})
+        yield from _build_table(title, {code: text for code, text in words.items() if text})
     for title, reasons in REASONS.items():
-        yield from _table(title, reasons)
+        yield from _build_table(title, reasons)
 
 
-def _table(title: str, words: Mapping[str, str]) -> Iterator[str]:
+def _build_table(title: str, words: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table of codes and sentences, line by line."""
     yield from (f"## {title}", "", "| code | words |", "|---|---|")
     yield from (f"| `{code}` | {text} |" for code, text in words.items())
     yield ""
 
 
 if __name__ == "__main__":
-    print(document(), end="")
+    print(build_document(), end="")

@@ -1,4 +1,4 @@
-"""What somebody should know before trusting a grading: the words that all doors share."""
+"""Warnings on a grading, in sentences that all interfaces share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.words.message import Sentence
 from evaluation.words.reasons import why_not_chosen
 
 
-def english_only(choose: str) -> Callable[[Mapping[str, Any]], str]:
+def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
     """Return the words for texts that an English model does not know, and what to `choose`."""
 
     def sentence(of: Mapping[str, Any]) -> str:
@@ -29,7 +29,8 @@ def english_only(choose: str) -> Callable[[Mapping[str, Any]], str]:
     return sentence
 
 
-def _study_replies_cut_off(of: Mapping[str, Any]) -> str:
+def _format_cut_off_replies(of: Mapping[str, Any]) -> str:
+    """Return the warning on replies that were cut off."""
     option = of["option"][of["raise"]] if of["raise"] else "max_tokens"
     where = "" if of["raise"] else " in the parameters of the registered model"
     return (
@@ -42,7 +43,7 @@ def _study_replies_cut_off(of: Mapping[str, Any]) -> str:
 WARNINGS: Mapping[str, Sentence] = {
     "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
     "about three quarters of a word) and whose ends were ignored: {answers}",
-    "english_only": english_only(
+    "english_only": build_english_warning(
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
@@ -81,7 +82,7 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_replies_cut_off": "Replies of models that were cut off before an answer came, because "
     "their length was used up: {count} of {models:model}. These models are not ranked until asked "
     "again with a longer reply (max_tokens)",
-    "study_replies_cut_off": _study_replies_cut_off,
+    "study_replies_cut_off": _format_cut_off_replies,
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Look whether these models answered at all",
     "anchors_changed_nothing": lambda of: (

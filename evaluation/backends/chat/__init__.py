@@ -1,1 +1,1 @@
-"""Language models that are asked in chats: a small contract, and an offline citizen of it."""
+"""Chat models behind one contract, with an offline model for tests."""

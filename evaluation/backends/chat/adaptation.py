@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.backends.server import FaultError, message_in
+from evaluation.backends.server import FaultError, find_message
 
 OTHER_NAMES = {
     "max_tokens": "max_completion_tokens",
@@ -33,73 +33,75 @@ _TOO_HIGH = re.compile(r"at most|maximum|less than|greater than|too large|too hi
 
 
 class AdaptedParameters:
-    """Changes to the parameters of requests, in the order in which they were learnt."""
+    """Changes to request parameters, in the order in which they were learnt."""
 
     def __init__(self) -> None:
         self._changes: dict[str, str] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The changes, a phrase each."""
+        """The changes as phrases, such as "seed left out"."""
         return tuple(
             f"{name} sent as {other}" if other else f"{name} left out"
             for name, other in self._changes.items()
         )
 
-    def applied(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the body of a request with the changes."""
-        found = dict(body)
+    def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request body with all changes applied."""
+        adapted = dict(body)
         for name, other in self._changes.items():
-            if name not in found:
+            if name not in adapted:
                 continue
-            value = found.pop(name)
+            value = adapted.pop(name)
             if other:
-                found.setdefault(other, value)
-        return found
+                adapted.setdefault(other, value)
+        return adapted
 
     def learn(self, fault: FaultError, body: Mapping[str, Any]) -> bool:
-        """Note the change that a refusal of `body` asks for; whether there is one to try."""
+        """Record the change that a refusal of `body` calls for; return whether to try again."""
         if fault.status not in STATUSES or fault.code == "refused_prompt":
             return False
-        named, message = _named(fault.content)
+        named, message = _find_named_parameter(fault.content)
         if not _REFUSED.search(message) or _TOO_HIGH.search(message):
             return False
         for name in (*OTHER_NAMES, *OPTIONAL):
-            is_meant = name == named or (named is None and _mentions(message, name))
+            is_meant = name == named or (named is None and _is_mentioned(message, name))
             if name not in body or not is_meant:
                 continue
             if name not in self._changes:
                 self._changes[name] = self._other_name(name)
             # Another request may have learnt it meanwhile.
-            return self.applied(body) != dict(body)
+            return self.adapt(body) != dict(body)
         return False
 
     def _other_name(self, name: str) -> str:
+        """Return the parameter's alternative name; "" if it was tried before or there is none."""
         other = OTHER_NAMES.get(name, "")
         return "" if other in self._changes else other
 
 
-def _named(content: bytes) -> tuple[str | None, str]:
-    """Return the parameter that an error names, None without one, and its message."""
+def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
+    """Return the parameter that an error names (or None), and the error's message."""
     text = content.decode(errors="replace")
     try:
-        said = json.loads(text)
+        payload = json.loads(text)
     except (ValueError, RecursionError):
         return None, text[:2000]
-    error = said.get("error") if isinstance(said, Mapping) else None
-    error = error if isinstance(error, Mapping) else said
+    error = payload.get("error") if isinstance(payload, Mapping) else None
+    error = error if isinstance(error, Mapping) else payload
     named = error.get("param") if isinstance(error, Mapping) else None
-    words = " ".join([message_in(said), str(error.get("code") or "") if named else ""])
-    if not message_in(said):
-        words = text[:2000]
+    message = " ".join([find_message(payload), str(error.get("code") or "") if named else ""])
+    if not find_message(payload):
+        message = text[:2000]
     # Validators say which field by its place: {"loc": ["body", "seed"], "msg": ...}.
-    detail = said.get("detail") if isinstance(said, Mapping) else None
-    for one in detail if isinstance(detail, list) else ():
-        place = one.get("loc") if isinstance(one, Mapping) else None
+    detail = payload.get("detail") if isinstance(payload, Mapping) else None
+    for entry in detail if isinstance(detail, list) else ():
+        place = entry.get("loc") if isinstance(entry, Mapping) else None
         if isinstance(place, list) and place:
-            named, words = str(place[-1]), f"{words} {one.get('type') or ''}"
-    return (named if isinstance(named, str) else None), words
+            named, message = str(place[-1]), f"{message} {entry.get('type') or ''}"
+    return (named if isinstance(named, str) else None), message
 
 
-def _mentions(message: str, name: str) -> bool:
+def _is_mentioned(message: str, name: str) -> bool:
+    """Return whether the message contains the parameter's name as a whole word."""
     return re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", message) is not None

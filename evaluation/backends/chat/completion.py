@@ -1,4 +1,4 @@
-"""What a chat completion of the OpenAI form says: text, thinking, refusal, tokens, limits."""
+"""Convert the JSON of a chat completion into a reply: text, thinking, refusal, tokens, limits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
 from annotations.outgoing.waiting import retry_after
 from evaluation.backends.chat.contract import Allowance, Fault, Reply
-from evaluation.backends.chat.distributions import shortened
-from evaluation.backends.server import AGAIN, FaultError, message_in
+from evaluation.backends.chat.distributions import shorten_logprobs
+from evaluation.backends.server import AGAIN, FaultError, find_message
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")
@@ -24,8 +24,8 @@ THINKING_PARTS = ("reasoning", "thinking", "redacted_thinking", "thought", "reas
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def reply_of(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
-    """Return the reply in the JSON of a chat completion; any other JSON is an ERROR.
+def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
+    """Return the reply in the JSON of a chat completion; an ERROR reply for other JSON.
 
     `parameters` are those that were sent: a reply without a text that has as many tokens as they
     allow was cut off, whatever its finish reason.
@@ -35,28 +35,28 @@ def reply_of(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
     except (KeyError, TypeError, IndexError, AttributeError):
-        return _without_message(payload)
+        return _parse_without_message(payload)
     if choice.get("logprobs"):
-        choice["logprobs"] = shortened(choice["logprobs"])
-    text, aside = _text(content), _thinking(message, content)
-    reason = _reason(choice)
+        choice["logprobs"] = shorten_logprobs(choice["logprobs"])
+    text, separate_thinking = _extract_text(content), _extract_thinking(message, content)
+    reason = _find_reason(choice)
     usage = payload.get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
-    written = _count(usage.get("completion_tokens"))
-    tokens = (_count(usage.get("prompt_tokens")), written)
-    if fault := _fault_in(payload, choice, message, reason):
+    n_written = _parse_count(usage.get("completion_tokens"))
+    tokens = (_parse_count(usage.get("prompt_tokens")), n_written)
+    if fault := _find_fault(payload, choice, message, reason):
         return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, fault)
-    refusal = refusal or _refusal(content)
+    refusal = refusal or _find_refusal(content)
     read = read_reply(text, finish_reason=reason)
     status = read.status
-    thinking = "\n\n".join(one for one in (aside, read.thinking) if one)
+    thinking = "\n\n".join(one for one in (separate_thinking, read.thinking) if one)
     if isinstance(refusal, str) and refusal.strip():
         status = AnswerStatus.REFUSED_GENERATION
-    elif status is AnswerStatus.EMPTY and (thinking or _is_used_up(written, parameters)):
+    elif status is AnswerStatus.EMPTY and (thinking or _is_used_up(n_written, parameters)):
         status = AnswerStatus.CUT_OFF
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
-        answer = answer or _text(refusal)
+        answer = answer or _extract_text(refusal)
     if (size := len(answer.encode())) > LONGEST_ANSWER:
         problem = f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}"
         answer, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
@@ -64,8 +64,8 @@ def reply_of(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply
     return Reply(answer, status, reason, *tokens, logprobs, payload, fault, thinking=thinking)
 
 
-def reply_without(fault: FaultError) -> Reply:
-    """Return the reply of an attempt that came to nothing, or was refused before it began."""
+def build_failed_reply(fault: FaultError) -> Reply:
+    """Return the reply of a failed attempt: an ERROR, or a refused prompt."""
     raw = fault.content.decode(errors="replace") if fault.content else None
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
@@ -73,33 +73,33 @@ def reply_without(fault: FaultError) -> Reply:
     return Reply.failed(Fault(fault.code, message, fault.again, fault.wait), raw)
 
 
-def allowance_of(headers: Mapping[str, str]) -> Allowance | None:
-    """Return what the x-ratelimit headers say; None where there are none."""
-    found = Allowance(
-        _count(headers.get("x-ratelimit-remaining-requests")),
-        seconds_of(headers.get("x-ratelimit-reset-requests")),
-        _count(headers.get("x-ratelimit-remaining-tokens")),
-        seconds_of(headers.get("x-ratelimit-reset-tokens")),
+def parse_allowance(headers: Mapping[str, str]) -> Allowance | None:
+    """Return the limits in the x-ratelimit headers; None without such headers."""
+    allowance = Allowance(
+        _parse_count(headers.get("x-ratelimit-remaining-requests")),
+        parse_seconds(headers.get("x-ratelimit-reset-requests")),
+        _parse_count(headers.get("x-ratelimit-remaining-tokens")),
+        parse_seconds(headers.get("x-ratelimit-reset-tokens")),
     )
-    return None if found == Allowance() else found
+    return None if allowance == Allowance() else allowance
 
 
-def seconds_of(value: str | None) -> float | None:
-    """Return the seconds in "6m0s", "20ms", "1.5s", "30" or a date; None for anything else."""
+def parse_seconds(value: str | None) -> float | None:
+    """Return the seconds in "6m0s", "20ms", "1.5s", "30" or a date; None for other text."""
     if not value:
         return None
-    found = DURATION.fullmatch(value.strip())
-    if found is None or not any(found.groups()):
+    match = DURATION.fullmatch(value.strip())
+    if match is None or not any(match.groups()):
         return retry_after(value)
     try:
-        hours, minutes, seconds, thousandths = (float(part or 0) for part in found.groups())
+        hours, minutes, seconds, thousandths = (float(part or 0) for part in match.groups())
     except ValueError:
         return None
     return hours * 3600 + minutes * 60 + seconds + thousandths / 1000
 
 
-def _reason(choice: Mapping[str, Any]) -> str:
-    """Return the finish reason; that of the provider behind a gateway where it says more."""
+def _find_reason(choice: Mapping[str, Any]) -> str:
+    """Return the finish reason; that of the provider behind a gateway where it is clearer."""
     reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
     native = choice.get("native_finish_reason")
     if isinstance(native, str) and finish_of(reason) is Finish.OTHER != finish_of(native):
@@ -107,14 +107,14 @@ def _reason(choice: Mapping[str, Any]) -> str:
     return reason[:LONGEST_REASON]
 
 
-def _without_message(payload: Any) -> Reply:
-    """Return the reply of a completion without a message: an ERROR, or a refused prompt."""
+def _parse_without_message(payload: Any) -> Reply:
+    """Return the reply of a completion without a message: a refusal, cut off, or an ERROR."""
     if isinstance(payload, Mapping):
         choices = payload.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(choice, Mapping):
-            reason = _reason(choice)
-            if fault := _fault_in(payload, choice, {}, reason):
+            reason = _find_reason(choice)
+            if fault := _find_fault(payload, choice, {}, reason):
                 return Reply("", AnswerStatus.ERROR, reason, raw=payload, fault=fault)
             if finish_of(reason) is Finish.REFUSED:
                 return Reply("", AnswerStatus.REFUSED_GENERATION, reason, raw=payload)
@@ -124,52 +124,57 @@ def _without_message(payload: Any) -> Reply:
         if isinstance(feedback, Mapping) and feedback.get("blockReason"):
             blocked = str(feedback["blockReason"])[:LONGEST_REASON]
             return Reply("", AnswerStatus.REFUSED_PROMPT, blocked, raw=payload)
-        if fault := _fault_in(payload, {}, {}, ""):
+        if fault := _find_fault(payload, {}, {}, ""):
             return Reply.failed(fault, payload)
     nothing = "the answer holds no reply: check that the model is one for chats"
     return Reply.failed(Fault("no_reply", nothing), payload)
 
 
-def _fault_in(
+def _find_fault(
     payload: Mapping[str, Any],
     choice: Mapping[str, Any],
     message: Mapping[str, Any],
     reason: str,
 ) -> Fault | None:
-    """Return the error that an answer of status 200 tells of; None without one."""
+    """Return the error inside an answer of status 200; None without one."""
     failed = finish_of(reason) is Finish.ERROR
     error = next((one for part in (choice, payload, message) if (one := part.get("error"))), None)
     if error is None and not failed:
         return None
-    said = message_in(error) or (f"finish_reason {reason}" if failed else "without a message")
+    message_text = find_message(error) or (
+        f"finish_reason {reason}" if failed else "without a message"
+    )
     code = error.get("code") if isinstance(error, Mapping) else None
     may_pass = failed if not isinstance(code, int) else code in AGAIN or code >= 500
-    problem = f"the server answered 200 with an error ({said})"
+    problem = f"the server answered 200 with an error ({message_text})"
     return Fault("error_in_reply", problem, may_pass)
 
 
 def _is_used_up(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
+    """Return whether the reply has as many tokens as the request allowed."""
     limits = [(parameters or {}).get(name) for name in LIMITS]
     most = [one for one in limits if isinstance(one, int) and one > 0]
     return bool(most) and written is not None and written >= min(most)
 
 
-def _text(content: Any) -> str:
+def _extract_text(content: Any) -> str:
+    """Return the text of a content, without thinking parts; "" for white space only."""
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):  # parts, of which some are no text
-        parts = (_text_of(part) for part in content if not _is_thinking(part))
+        parts = (_get_part_text(part) for part in content if not _is_thinking(part))
         content = "".join(part for part in parts if isinstance(part, str))
     if not isinstance(content, str) or not content.strip():
         return ""
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", content)
 
 
-def _text_of(part: Any) -> Any:
+def _get_part_text(part: Any) -> Any:
+    """Return the text of a content part; a plain text unchanged."""
     return part.get("text") if isinstance(part, Mapping) else part
 
 
-def _refusal(content: Any) -> Any:
+def _find_refusal(content: Any) -> Any:
     """Return the refusal among the parts of a content; None without one."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, Mapping) and part.get("type") == "refusal":
@@ -178,39 +183,41 @@ def _refusal(content: Any) -> Any:
 
 
 def _is_thinking(part: Any) -> bool:
+    """Return whether a content part is thinking."""
     if not isinstance(part, Mapping):
         return False
     kind = str(part.get("type") or "").casefold()
     return kind.startswith(THINKING_PARTS) or part.get("thought") is True
 
 
-def _thinking(message: Mapping[str, Any], content: Any) -> str:
-    """Return the thinking that a server has put beside the content, or into parts of it."""
-    found: list[str] = []
+def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
+    """Return the thinking beside the content or in its parts, without repetitions."""
+    texts: list[str] = []
     for name in THINKING_FIELDS:
-        found += _texts(message.get(name))
+        texts += _list_texts(message.get(name))
     parts = content.get("parts") if isinstance(content, Mapping) else content
     for part in parts if isinstance(parts, list) else ():
         if _is_thinking(part):
-            found += _texts(part)
+            texts += _list_texts(part)
     # Gateways say the same in two fields.
-    told = dict.fromkeys(text.strip() for text in found if text.strip())
-    return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(told))
+    distinct_texts = dict.fromkeys(text.strip() for text in texts if text.strip())
+    return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(distinct_texts))
 
 
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a field of thinking, which may be text, parts, or a summary of parts."""
+def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in a thinking field: a text, parts, or a summary of parts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < 4:
         for one in value:
-            yield from _texts(one, depth + 1)
+            yield from _list_texts(one, depth + 1)
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("text", "thinking", "reasoning", "summary", "content"):
-            yield from _texts(value.get(name), depth + 1)
+            yield from _list_texts(value.get(name), depth + 1)
 
 
-def _count(value: Any) -> int | None:
+def _parse_count(value: Any) -> int | None:
+    """Return a number of tokens; None for anything that is no count."""
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What every chat back-end promises: one request in, one reply out, and never a lost reason."""
+"""Define the contract of chat back-ends: one request, one reply, always with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One fresh conversation.
+    """One conversation to be sent, without history from other requests.
 
     Attributes
     ----------
@@ -33,7 +33,10 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why there is no answer. `message` is for people, `code` for programs.
+    """Why there is no answer: `code` for programs, `message` for people.
+
+    `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
+    asked for.
 
     `again` says that it may pass, `wait` how many seconds the server wants to be left alone.
     """
@@ -46,7 +49,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a server says it will still take: requests and tokens left, seconds until more come.
+    """Requests and tokens that a server still accepts, and seconds until its limits reset.
+
+    None where the server reports nothing.
 
     None where it says nothing.
     """
@@ -59,7 +64,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back of one attempt.
+    """The result of one attempt: text and status, or a fault.
 
     Attributes
     ----------
@@ -87,12 +92,12 @@ class Reply:
 
     @classmethod
     def failed(cls, fault: Fault, raw: Any = None) -> Self:
-        """Return the reply that says why there is none."""
+        """Return an ERROR reply with its fault."""
         return cls("", AnswerStatus.ERROR, raw=raw, fault=fault)
 
 
 class ChatModel(ABC):
-    """A language model; used inside `async with`, where its connections or process live.
+    """A language model, used inside `async with`, which holds its connections or process.
 
     Attributes
     ----------
@@ -118,16 +123,16 @@ class ChatModel(ABC):
         return f"{self.kind}:{self.model}" + (f"@{self.address}" if self.address else "")
 
     async def open(self, at_once: int) -> None:  # noqa: B027 - most need nothing
-        """Get ready for so many requests at once. ChatError: the back-end cannot be had."""
+        """Prepare for `at_once` parallel requests. Raises ChatError."""
 
     async def close(self) -> None:  # noqa: B027
-        """End what `open` began."""
+        """Close the connections or the process of `open`."""
 
     @abstractmethod
     async def reply(self, request: ChatRequest) -> Reply:
-        """Ask once. Whatever a server does is a reply, if only one with a fault."""
+        """Send one request and return the reply; a server's failure is a reply with a fault."""
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request as it is sent and stored: without a key."""
+        """Return the request body as it is sent and stored, without a key."""
         messages = [dict(message) for message in request.messages]
         return {"model": self.model, "messages": messages, **request.parameters}

@@ -1,4 +1,4 @@
-"""What a server says of the probabilities of its tokens, in the OpenAI form.
+"""Parse and shorten the token probabilities of a reply in the OpenAI form.
 
 `choices[0].logprobs.content` has an entry for each token of the reply: the token, its natural
 log-probability, and the likeliest tokens at its place (`top_logprobs`). A server on this machine
@@ -22,7 +22,7 @@ KEPT = 100
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Tokens that are not listed: how many, their probability, and -sum p ln p over them."""
+    """Unlisted tokens: their number, total probability, and -sum p ln p."""
 
     tokens: int
     probability: float
@@ -31,7 +31,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """A token of a reply.
+    """A token of a reply with its log-probability and the likeliest alternatives.
 
     Attributes
     ----------
@@ -46,24 +46,25 @@ class TokenLogprob:
     others: Others | None = None
 
 
-def shortened(logprobs: Any) -> Any:
-    """Return the logprobs of a reply with long lists of tokens cut; anything else as it is."""
+def shorten_logprobs(logprobs: Any) -> Any:
+    """Return the logprobs with lists cut to 100 tokens; any other value unchanged."""
     if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
         return logprobs
-    return {**logprobs, "content": [_shortened(one) for one in logprobs["content"]]}
+    return {**logprobs, "content": [_shorten_entry(one) for one in logprobs["content"]]}
 
 
-def _shortened(entry: Any) -> Any:
+def _shorten_entry(entry: Any) -> Any:
+    """Return an entry with its 100 likeliest tokens and a summary of the others."""
     listed = entry.get("top_logprobs") if isinstance(entry, dict) else None
     if not isinstance(listed, list) or len(listed) <= KEPT:
         return entry
-    logs = np.array([_logprob(one) for one in listed])
+    logs = np.array([_get_logprob(one) for one in listed])
     if np.isnan(logs).any():  # no distribution: it stays as it came, to be refused
         return entry
     order = np.argsort(-logs, kind="stable")
     p = np.exp(np.minimum(logs[order[KEPT:]], 1.0))
-    some = p[p > 0]
-    others = Others(len(p), float(p.sum()), -float((some * np.log(some)).sum()))
+    positive = p[p > 0]
+    others = Others(len(p), float(p.sum()), -float((positive * np.log(positive)).sum()))
     return {
         **entry,
         "top_logprobs": [listed[place] for place in order[:KEPT].tolist()],
@@ -76,27 +77,29 @@ def _shortened(entry: Any) -> Any:
 
 
 def tokens_of(logprobs: Any) -> list[TokenLogprob] | None:
-    """Return the tokens of a reply; None where the server said nothing of them."""
+    """Return the tokens of a reply; None without usable logprobs."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None
     if not all(isinstance(one, Mapping) for one in content):
         return None
-    return [_token(one) for one in content]
+    return [_parse_token(one) for one in content]
 
 
-def _token(entry: Mapping[str, Any]) -> TokenLogprob:
+def _parse_token(entry: Mapping[str, Any]) -> TokenLogprob:
+    """Return the token of an entry, its bytes, log-probability and alternatives."""
     listed = entry.get("top_logprobs")
     top = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     return TokenLogprob(
-        _bytes(entry),
-        _logprob(entry),
-        tuple((_bytes(one), _logprob(one)) for one in top),
-        _others(entry.get(OTHERS)),
+        _get_bytes(entry),
+        _get_logprob(entry),
+        tuple((_get_bytes(one), _get_logprob(one)) for one in top),
+        _parse_others(entry.get(OTHERS)),
     )
 
 
-def _bytes(entry: Mapping[str, Any]) -> bytes:
+def _get_bytes(entry: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a token; the UTF-8 of its text if the server sent no bytes."""
     data = entry.get("bytes")
     if isinstance(data, list):
         try:
@@ -107,14 +110,16 @@ def _bytes(entry: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "replace") if isinstance(text, str) else b""
 
 
-def _logprob(entry: Any) -> float:
+def _get_logprob(entry: Any) -> float:
+    """Return the log-probability of an entry; NaN if it is no number."""
     value = entry.get("logprob") if isinstance(entry, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value)
 
 
-def _others(value: Any) -> Others | None:
+def _parse_others(value: Any) -> Others | None:
+    """Return the summary of the unlisted tokens; None without a valid one."""
     if not isinstance(value, Mapping):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The packaged model, in a process of its own that begins and ends with its use."""
+"""Run the packaged model in its own process, which begins and ends with its use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAME_TWICE = {"cache_prompt": False}
 
 
 class LocalChat(ChatModel):
-    """SmolLM2-135M-Instruct. ChatError: a package is missing, or the file is not the known one."""
+    """SmolLM2-135M-Instruct. Raises ChatError for a missing package or an unknown file."""
 
     kind = "local"
     address = ""
@@ -30,7 +30,7 @@ class LocalChat(ChatModel):
     def __init__(self, patience: Patience | None = None) -> None:
         path = smollm2.find_model()
         smollm2.verify(path)
-        smollm2.loaded_library()
+        smollm2.load_library()
         self.model = "smollm2"
         self.name = smollm2.MODEL
         self._patience = patience or Patience()
@@ -38,7 +38,7 @@ class LocalChat(ChatModel):
         self._chat: OpenAIChat | None = None
 
     async def open(self, at_once: int) -> None:
-        """Start the process. ChatError: it does not start."""
+        """Start the process. Raises ChatError if it does not start."""
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", smollm2.__name__),
             cwd=ROOT,
@@ -51,19 +51,19 @@ class LocalChat(ChatModel):
         assert process.stdout is not None
         try:
             async with asyncio.timeout(smollm2.SECONDS_TO_START):
-                said = json.loads(await process.stdout.readline())
+                started = json.loads(await process.stdout.readline())
         except (TimeoutError, ValueError):
-            said = {"error": "the process of the packaged model did not start"}
-        if "error" in said:
+            started = {"error": "the process of the packaged model did not start"}
+        if "error" in started:
             await self.close()
-            raise ChatError(str(said["error"]))
+            raise ChatError(str(started["error"]))
         self._chat = OpenAIChat(
-            smollm2.MODEL, f"{said['address']}/v1", api_key_env=NO_KEY, patience=self._patience
+            smollm2.MODEL, f"{started['address']}/v1", api_key_env=NO_KEY, patience=self._patience
         )
         await self._chat.open(at_once)
 
     async def close(self) -> None:
-        """End the process."""
+        """Kill the process."""
         if self._chat is not None:
             await self._chat.close()
             self._chat = None
@@ -73,7 +73,7 @@ class LocalChat(ChatModel):
         self._process = None
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Ask once, inside `open` and `close`."""
+        """Send one request, between `open` and `close`."""
         assert self._chat is not None
         parameters = {**SAME_TWICE, **request.parameters}
         return await self._chat.reply(

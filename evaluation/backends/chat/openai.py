@@ -1,4 +1,4 @@
-"""A chat model behind any server that speaks the OpenAI form: POST URL/chat/completions."""
+"""Chat with a model behind an OpenAI-compatible server: POST URL/chat/completions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 
 from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.adaptation import AdaptedParameters
-from evaluation.backends.chat.completion import allowance_of, reply_of, reply_without
+from evaluation.backends.chat.completion import build_failed_reply, parse_allowance, parse_reply
 from evaluation.backends.chat.contract import ChatModel, ChatRequest, Reply
 from evaluation.backends.errors import ChatError
 from evaluation.backends.server import FaultError, OpenAIServer, Patience
@@ -18,7 +18,7 @@ PATH = "chat/completions"
 
 
 class OpenAIChat(ChatModel):
-    """A model at an OpenAI-compatible address; for the key see `OpenAIServer`.
+    """A model at an OpenAI-compatible address; see `OpenAIServer` for the key.
 
     Of `patience` only `timeout` and `longest_wait` matter here: `reply` asks once. ChatError: the
     address is none.
@@ -53,11 +53,11 @@ class OpenAIChat(ChatModel):
 
     @property
     def adaptations(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What was changed in requests since the model was made."""
+        """Changes to request parameters since the model was created."""
         return self._adapted.notes
 
     async def open(self, at_once: int) -> None:
-        """Make the pool of connections."""
+        """Create the pool of connections."""
         self._client = self.server.async_client(at_once)
 
     async def close(self) -> None:
@@ -67,7 +67,7 @@ class OpenAIChat(ChatModel):
             self._client = None
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Ask once, inside `open` and `close`.
+        """Send one request, between `open` and `close`.
 
         Where the server refuses one of our parameters, the request is sent once more without it,
         or with it under its other name, and further requests are sent so (`adaptations`).
@@ -80,11 +80,11 @@ class OpenAIChat(ChatModel):
             except FaultError as fault:
                 if self._adapted.learn(fault, body):
                     continue
-                told = None if fault.headers is None else allowance_of(fault.headers)
-                return replace(reply_without(fault), allowance=told)
-            reply = reply_of(received.payload, body)
-            return replace(reply, allowance=allowance_of(received.headers))
+                allowance = None if fault.headers is None else parse_allowance(fault.headers)
+                return replace(build_failed_reply(fault), allowance=allowance)
+            reply = parse_reply(received.payload, body)
+            return replace(reply, allowance=parse_allowance(received.headers))
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request as it is sent and stored: without a key, adapted to the server."""
-        return self._adapted.applied(super().body(request))
+        """Return the body as it is sent and stored: without a key, adapted to the server."""
+        return self._adapted.adapt(super().body(request))

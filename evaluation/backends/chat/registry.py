@@ -1,4 +1,4 @@
-"""From a SPEC to a chat model; its module is imported only then."""
+"""Create the chat model that a SPEC names; its module is imported only then."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def get_chat(
     patience: Patience | None = None,
     vet: Vet | None = None,
 ) -> ChatModel:
-    """Return the chat model that SPEC names; `what` it is called in messages.
+    """Return the chat model that SPEC names; `what` names its role in messages.
 
     `api_key_env` is the name of the environment variable that holds the key. Raises ChatError for
     an unknown SPEC, an address that is none or a package that is missing, InputError for a file

@@ -1,4 +1,4 @@
-"""Scripted replies out of a file: the same contract without a network, for trials and tests."""
+"""Read scripted replies from a file: the chat contract without a network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ LONGEST_DELAY = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ScriptedReply:
+    """A reply in the file, with its line number, delay and number of failures before it."""
+
     line: int
     text: str
     status: AnswerStatus
@@ -37,7 +39,7 @@ class _Line:
 
 
 class ScriptedChat(ChatModel):
-    """Replies by the id of the item and, where the file says one, the sample.
+    """Scripted replies by item id and, where the file has one, by sample.
 
     A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
     InputError with every bad row.
@@ -51,7 +53,7 @@ class ScriptedChat(ChatModel):
         path = Path(path)
         self.address = str(path.absolute())
         self.name = path.stem
-        self._lines = _read(path)
+        self._lines = _read_replies(path)
         self._attempts: dict[tuple[str, int], int] = {}
 
     @property
@@ -60,35 +62,38 @@ class ScriptedChat(ChatModel):
         return f"{self.kind}:{self.address}"
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Return what the file says, after its delay."""
-        found = self._lines.get((request.id, request.sample)) or self._lines.get((request.id, None))
-        if found is None:
+        """Return the scripted reply after its delay; an ERROR without a row for the item."""
+        scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
+            (request.id, None)
+        )
+        if scripted is None:
             return Reply.failed(Fault("no_reply", f"no reply is scripted for {request.id}"))
-        if found.delay:
-            await asyncio.sleep(found.delay)
-        asked = (request.id, request.sample)
-        self._attempts[asked] = attempt = self._attempts.get(asked, 0) + 1
-        if attempt <= found.failures:
+        if scripted.delay:
+            await asyncio.sleep(scripted.delay)
+        key = (request.id, request.sample)
+        self._attempts[key] = attempt = self._attempts.get(key, 0) + 1
+        if attempt <= scripted.failures:
             return Reply.failed(Fault("scripted", "a scripted failure", again=True))
-        raw = {"text": found.text, "status": found.status.value, "line": found.line}
-        if found.status is AnswerStatus.ERROR:
-            return Reply.failed(Fault("scripted", found.text or "a scripted error"), raw)
-        read = read_reply(found.text, found.status, found.finish_reason)
+        raw = {"text": scripted.text, "status": scripted.status.value, "line": scripted.line}
+        if scripted.status is AnswerStatus.ERROR:
+            return Reply.failed(Fault("scripted", scripted.text or "a scripted error"), raw)
+        read = read_reply(scripted.text, scripted.status, scripted.finish_reason)
         if read.status is AnswerStatus.ERROR:
-            problem = f"the reply ends with an error (finish_reason {found.finish_reason})"
+            problem = f"the reply ends with an error (finish_reason {scripted.finish_reason})"
             return Reply.failed(Fault("error_in_reply", problem), raw)
-        reason = found.finish_reason
+        reason = scripted.finish_reason
         return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
 
 
-def _read(path: Path) -> dict[tuple[str, int | None], _Line]:
+def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
+    """Return the replies by (item id, sample); raises InputError with every bad row."""
     problems = Problems(path.name)
     table = open_table(path, COLUMNS, problems)
-    lines: dict[tuple[str, int | None], _Line] = {}
+    lines: dict[tuple[str, int | None], _ScriptedReply] = {}
     for number, cells, _ in table.rows:
         question, text, sample, status, reason, delay, failures = cells
         question, text = clean_id(question), "" if is_blank(text) else text
-        before = problems.total
+        problems_before = problems.total
         if not question:
             problems.add(number, "question", "the question is missing", "Fill in the id.")
         word = status.strip().casefold() or ("text" if text else "empty")
@@ -97,24 +102,24 @@ def _read(path: Path) -> dict[tuple[str, int | None], _Line]:
             problems.add(number, "status", f"the status {word[:40]} is unknown: write {accepted}")
         elif (word == "empty" and text) or (word == "text" and not text):
             problems.add(number, "status", f"the status {word} does not fit the reply")
-        whole = {
-            name: _number(problems, number, name, cell, math.inf)
+        counts = {
+            name: _parse_number(problems, number, name, cell, math.inf)
             for name, cell in (("sample", sample), ("failures", failures))
         }
-        seconds = _number(problems, number, "delay", delay, LONGEST_DELAY)
-        if problems.total > before:
+        seconds = _parse_number(problems, number, "delay", delay, LONGEST_DELAY)
+        if problems.total > problems_before:
             continue
-        key = (question, int(whole["sample"]) if sample.strip() else None)
-        line = _Line(
-            number, text, AnswerStatus(word), reason.strip(), seconds, int(whole["failures"])
+        key = (question, int(counts["sample"]) if sample.strip() else None)
+        line = _ScriptedReply(
+            number, text, AnswerStatus(word), reason.strip(), seconds, int(counts["failures"])
         )
         first = lines.setdefault(key, line)
         if first is not line:
-            which = "" if key[1] is None else f", sample {key[1]},"
+            sample_note = "" if key[1] is None else f", sample {key[1]},"
             problems.add(
                 number,
                 None,
-                f"question {question}{which} has a reply already in line {first.line}",
+                f"question {question}{sample_note} has a reply already in line {first.line}",
                 "Keep one of the two rows, or tell them apart by the column sample.",
             )
     if not lines and not problems.total:
@@ -123,7 +128,8 @@ def _read(path: Path) -> dict[tuple[str, int | None], _Line]:
     return lines
 
 
-def _number(problems: Problems, line: int, name: str, cell: str, highest: float) -> float:
+def _parse_number(problems: Problems, line: int, name: str, cell: str, highest: float) -> float:
+    """Return the number in a cell, 0 for an empty one; records a problem if it is invalid."""
     try:
         value = float(cell.strip() or 0)
     except ValueError:

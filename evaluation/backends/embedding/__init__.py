@@ -1,1 +1,1 @@
-"""Embedders: texts to vectors, a small contract, loaded only when asked for."""
+"""Embedders behind one contract, loaded on demand."""

@@ -1,4 +1,4 @@
-"""Runs a torch model over rows of unlike length: sorted, in batches of equal work, on all cores."""
+"""Run a torch model over rows of different length, in batches of equal work on all cores."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ THREADS = 8
 _turn = threading.Lock()
 
 
-def plan(lengths: Sequence[int], *, tokens: int, rows: int) -> list[list[int]]:
-    """Places of the rows, longest first, cut into batches of at most `rows` rows.
+def plan_batches(lengths: Sequence[int], *, tokens: int, rows: int) -> list[list[int]]:
+    """Return batches of row indices, longest rows first, at most `rows` rows each.
 
     A batch costs rows x its longest row; that is at most `tokens`, unless it is a single row.
     Longest first, so that a lack of memory shows at once and short batches even out the end.
@@ -37,14 +37,14 @@ def plan(lengths: Sequence[int], *, tokens: int, rows: int) -> list[list[int]]:
     return batches
 
 
-def run(
+def run_batches(
     lengths: Sequence[int],
     device: Any,
     prepare: Callable[[list[int]], Any],
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `compute(batch, prepare(batch))` for all batches over the rows of these lengths.
+    """Call `compute(batch, prepare(batch))` for all batches over rows of these lengths.
 
     `prepare` runs for one batch at a time (fast tokenizers refuse to be shared), `compute` from
     several threads, in inference mode; it stores its own results. `done(n)` is called from the
@@ -52,14 +52,16 @@ def run(
     """
     if torch.device(device).type != "cpu":
         with torch.inference_mode():
-            for batch in plan(lengths, tokens=TOKENS_ON_ACCELERATOR, rows=ROWS_ON_ACCELERATOR):
+            for batch in plan_batches(
+                lengths, tokens=TOKENS_ON_ACCELERATOR, rows=ROWS_ON_ACCELERATOR
+            ):
                 compute(batch, prepare(batch))
                 if done is not None:
                     done(len(batch))
         return
     with _turn:
         cores = torch.get_num_threads()
-        batches = plan(lengths, tokens=TOKENS_ON_PROCESSOR, rows=ROWS)
+        batches = plan_batches(lengths, tokens=TOKENS_ON_PROCESSOR, rows=ROWS)
         threads = max(1, min(cores, THREADS, len(batches)))
         try:
             _run_threads(batches, threads, cores // threads, prepare, compute, done)
@@ -75,19 +77,20 @@ def _run_threads(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None,
 ) -> None:
+    """Run the batches on several threads; raise the first error after all have ended."""
     # One thread a batch instead of all threads in each operation: nobody waits at the end of every
     # matrix product. Measured with MiniLM: that waiting took half the time on two busy cores.
-    waiting = iter(batches)
+    batch_iterator = iter(batches)
     lock, stop = threading.Lock(), threading.Event()
     finished: queue.SimpleQueue[int | BaseException | None] = queue.SimpleQueue()
 
-    def work() -> None:
+    def run_worker() -> None:
         try:
             torch.set_num_threads(cores_each)
             with torch.inference_mode():
                 while not stop.is_set():
                     with lock:
-                        batch = next(waiting, None)
+                        batch = next(batch_iterator, None)
                         inputs = prepare(batch) if batch is not None else None
                     if batch is None:
                         break
@@ -99,7 +102,7 @@ def _run_threads(
         finally:
             finished.put(None)
 
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
+    workers = [threading.Thread(target=run_worker, daemon=True) for _ in range(threads)]
     for worker in workers:
         worker.start()
     failure: BaseException | None = None

@@ -1,4 +1,4 @@
-"""What every embedder promises: texts in, one row of numbers each out, and how they were made."""
+"""Define the contract of embedders: one vector for each text, and how it was made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 
 @dataclass(frozen=True)
 class EmbedderInfo:
-    """How vectors are made: the part of a run's signature and of a cache key that is about them.
+    """How vectors are made; part of a run's signature and of cache keys.
 
     `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
     `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
@@ -47,12 +47,12 @@ class EmbedderInfo:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values, ready for JSON."""
+        """Return the fields as plain values, ready for JSON."""
         return asdict(self)
 
 
 class Embedder(ABC):
-    """Turns texts into vectors; vectors of equal texts are equal.
+    """Converts texts into vectors; equal texts have equal vectors.
 
     `n_truncated_` is the number of texts of the last `embed` call that were longer than
     `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
@@ -63,23 +63,26 @@ class Embedder(ABC):
 
     @abstractmethod
     def describe(self) -> EmbedderInfo:
-        """How the vectors are made."""
+        """Return how the vectors are made."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Learn from all worker answers of a run, in order and with repeats; most learn nothing."""
+        """Fit on all worker answers of a run, in order, with repeats; does nothing by default."""
         return self
 
     @abstractmethod
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """One vector a text, in the order of `texts`.
+        """Return one finite vector for each text, in order. Raises BackendError.
+
+        (n, d) float32, or an (n, d) csr_matrix of float64 for the lexical embedders. No texts give
+        no rows.
 
         Comes back: (n, d) float32, or for the lexical embedders (n, d) csr_matrix of float64; all
         values finite. No texts give no rows. Raises BackendError.
         """
 
 
-def require(module: str, purpose: str, package: str | None = None) -> Any:
-    """Import a library at the moment it is needed; BackendError if it is not installed.
+def import_library(module: str, purpose: str, package: str | None = None) -> Any:
+    """Import a library on demand. Raises BackendError if it is not installed.
 
     `package` is its name where it is installed from, if that is another.
     """
@@ -93,19 +96,19 @@ def require(module: str, purpose: str, package: str | None = None) -> Any:
         ) from error
 
 
-def versions_of(*packages: str) -> dict[str, str]:
-    """Installed versions by package name; packages that are absent are left out."""
-    found = {}
+def find_versions(*packages: str) -> dict[str, str]:
+    """Return the installed versions by package name, without missing packages."""
+    versions = {}
     for package in packages:
         try:
-            found[package] = importlib.metadata.version(package)
+            versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
-def distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """The distinct texts in order of first occurrence, and for each text its place among them.
+def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the distinct texts in order, and each text's index among them.
 
     BackendError: a text with half a character (a lone surrogate, as a broken JSON escape makes
     it), which neither tokenizers nor servers take.

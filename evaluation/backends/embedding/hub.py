@@ -1,4 +1,4 @@
-"""Where a model comes from: a local folder, the local cache, and only then the model hub."""
+"""Load a model from a local folder, the local cache or, as a last resort, the model hub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from evaluation.backends.embedding.contract import require
+from evaluation.backends.embedding.contract import import_library
 from evaluation.backends.errors import BackendError
 
 Loaded = TypeVar("Loaded")
@@ -17,7 +17,7 @@ WEIGHTS = (".safetensors", ".bin")
 
 
 def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]) -> Loaded:
-    """What `load(local_only)` gives, tried without the network first.
+    """Return the result of `load(local_only)`, tried without the network first.
 
     A folder never uses the network. A hub name does only if it is not in the cache, and only after
     one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
@@ -25,39 +25,40 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
     """
     folder = is_folder(name)
     try:
-        with quiet():
+        with hide_progress_bars():
             return load(True)
     except BackendError:
         raise
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
-        if brings_code(error):
-            raise BackendError(_code_of_its_own(name, what, remedy), "own_code") from error
+        if needs_own_code(error):
+            raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         if folder:
             raise BackendError(
-                f"{what}: the folder {name} holds no model that can be loaded ({brief(error)}): "
-                f"{remedy}",
+                f"{what}: the folder {name} holds no model that can be loaded "
+                f"({shorten_error(error)}): {remedy}",
                 "no_model",
             ) from error
     _ask_hub(name, what, remedy)
     try:
-        with quiet():
+        with hide_progress_bars():
             return load(False)
     except Exception as error:
-        if brings_code(error):
-            raise BackendError(_code_of_its_own(name, what, remedy), "own_code") from error
+        if needs_own_code(error):
+            raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         raise BackendError(
-            f"{what}: the model {name!r} cannot be loaded ({brief(error)}): {remedy}",
+            f"{what}: the model {name!r} cannot be loaded ({shorten_error(error)}): {remedy}",
             "not_loadable",
         ) from error
 
 
-def brings_code(error: BaseException) -> bool:
-    """Whether a library refused a model because its files bring code that it would have to run."""
+def needs_own_code(error: BaseException) -> bool:
+    """Return whether a library refused a model because it brings code of its own."""
     return "trust_remote_code" in str(error)
 
 
-def _code_of_its_own(name: str, what: str, remedy: str) -> str:
+def _format_own_code_error(name: str, what: str, remedy: str) -> str:
+    """Return the message on a model that brings program code."""
     return (
         f"{what}: the model {name!r} brings program code of its own, which is never run here: "
         f"{remedy} that needs none"
@@ -65,7 +66,7 @@ def _code_of_its_own(name: str, what: str, remedy: str) -> str:
 
 
 def is_folder(name: str) -> bool:
-    """Whether the name is a local folder; BackendError if it is written like one but is none."""
+    """Return whether the name is a local folder. Raises BackendError for a missing folder."""
     path = Path(name).expanduser()
     if path.is_dir():
         return True
@@ -78,8 +79,9 @@ def is_folder(name: str) -> bool:
 
 
 def _ask_hub(name: str, what: str, remedy: str) -> None:
-    hub = require("huggingface_hub", what)
-    constants = require("huggingface_hub.constants", what)
+    """Raise BackendError if the hub has no such model or cannot be reached in 5 seconds."""
+    hub = import_library("huggingface_hub", what)
+    constants = import_library("huggingface_hub.constants", what)
     advice = f"{remedy}; a local folder works without the hub"
     if constants.HF_HUB_OFFLINE:
         raise BackendError(
@@ -98,14 +100,14 @@ def _ask_hub(name: str, what: str, remedy: str) -> None:
         # The hub library changes its HTTP client, and with it the errors, between versions.
         raise BackendError(
             f"{what}: the model {name!r} is not on this machine and the hub cannot be reached "
-            f"({brief(error)}): {advice}"
+            f"({shorten_error(error)}): {advice}"
         ) from error
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars of the model libraries: a pipe shall stay empty."""
-    logging = require("transformers.utils.logging", "loading a model")
+def hide_progress_bars() -> Iterator[None]:
+    """Hide the progress bars of the model libraries while the block lasts."""
+    logging = import_library("transformers.utils.logging", "loading a model")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
@@ -115,23 +117,25 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+def compute_file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def folder_revision(folder: Path) -> str:
-    """A short hash of a model folder's weights and settings; other files do not count."""
+def compute_folder_revision(folder: Path) -> str:
+    """Return a hash of 12 digits of a model folder's weights and settings."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in {*WEIGHTS, ".json"} and path.is_file():
-            digest.update(f"{path.relative_to(folder).as_posix()} {file_hash(path)}\n".encode())
+            digest.update(
+                f"{path.relative_to(folder).as_posix()} {compute_file_hash(path)}\n".encode()
+            )
     return digest.hexdigest()[:12]
 
 
-def brief(error: BaseException) -> str:
-    """The first line of an error's message, or its kind, short enough for one sentence."""
+def shorten_error(error: BaseException) -> str:
+    """Return the first line of an error's message, at most 200 characters."""
     lines = str(error).strip().splitlines()
     text = lines[0].rstrip(" .:") if lines else type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."

@@ -1,4 +1,4 @@
-"""Embedders that count: TF-IDF of words or characters, and the binary bag of words."""
+"""Embed texts by counting: TF-IDF of words or characters, and a binary bag of words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from evaluation.backends.embedding.contract import (
     Embedder,
     EmbedderInfo,
     Progress,
-    require,
-    versions_of,
+    find_versions,
+    import_library,
 )
 from evaluation.backends.errors import EmbedderError
 
@@ -34,7 +34,10 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class LexicalEmbedder(Embedder):
-    """scikit-learn's vectorizers (methods.md, section 1), fitted on the worker answers of a run.
+    """scikit-learn's vectorizers, fitted on the worker answers of a run.
+
+    Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term (methods.md,
+    section 1). `revision` is a hash of the fitted texts, "unfitted" before `fit`.
 
     Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term. `revision`
     is a hash of the fitted texts, "unfitted" before `fit`.
@@ -43,13 +46,13 @@ class LexicalEmbedder(Embedder):
     def __init__(self, kind: str) -> None:
         self.name = kind
         vectorizer, self._options = KINDS[kind]
-        text = require("sklearn.feature_extraction.text", f"embedder {kind!r}")
+        text = import_library("sklearn.feature_extraction.text", f"embedder {kind!r}")
         self._vectorizer = getattr(text, vectorizer)(**self._options)
         self._revision = "unfitted"
         self._dimension: int | None = None
 
     def describe(self) -> EmbedderInfo:
-        """How the rows are made; `model` spells the vectorizer's options."""
+        """Return how the rows are made; `model` names the vectorizer's options."""
         options = ", ".join(f"{key}={value!r}" for key, value in self._options.items())
         return EmbedderInfo(
             spec=self.name,
@@ -58,11 +61,11 @@ class LexicalEmbedder(Embedder):
             precision="float64",
             dimension=self._dimension,
             binary=self.name == "bow",
-            versions=versions_of("scikit-learn", "scipy", "numpy"),
+            versions=find_versions("scikit-learn", "scipy", "numpy"),
         )
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Learn vocabulary and document frequencies: each answer is a document, repeats too.
+        """Fit vocabulary and document frequencies; every answer counts, repeats included.
 
         EmbedderError where no text holds a term.
         """
@@ -70,7 +73,7 @@ class LexicalEmbedder(Embedder):
         return self
 
     def fit_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
-        """Learn as `fit` does and return the vectors of the same texts, which are read once."""
+        """Fit as `fit` does, and return the vectors of the same texts."""
         from scipy.sparse import csr_matrix
 
         try:
@@ -94,7 +97,7 @@ class LexicalEmbedder(Embedder):
         return rows
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> csr_matrix:
-        """(n, d) csr_matrix of float64; a text without a known term is a row of zeros."""
+        """Return the (n, d) rows of float64; a text without a known term has a row of zeros."""
         from scipy.sparse import csr_matrix
 
         if self._dimension is None:

@@ -1,12 +1,12 @@
-"""all-MiniLM-L6-v2 out of an installed package: the default embedder, without any network."""
+"""Load all-MiniLM-L6-v2, the default embedder, from an installed package."""
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
 
-from evaluation.backends.embedding.contract import Precision, versions_of
-from evaluation.backends.embedding.hub import file_hash
+from evaluation.backends.embedding.contract import Precision, find_versions
+from evaluation.backends.embedding.hub import compute_file_hash
 from evaluation.backends.embedding.sentences import SentenceEmbedder
 from evaluation.backends.errors import EmbedderError
 
@@ -22,7 +22,7 @@ REMEDY = f"install the package anew with `pip install --force-reinstall {PACKAGE
 
 
 def minilm_folder() -> Path:
-    """The folder of the installed model; the package's own code is not run.
+    """Return the folder of the installed model. Raises EmbedderError if it is missing.
 
     EmbedderError: the package is not installed.
     """
@@ -33,10 +33,10 @@ def minilm_folder() -> Path:
 
 
 def check_hashes(folder: Path) -> None:
-    """EmbedderError, naming the file, unless weights, tokenizer and settings are the known ones."""
+    """Raise EmbedderError unless weights, tokenizer and settings are the published files."""
     for name, expected in HASHES.items():
         try:
-            found = file_hash(folder / name)
+            found = compute_file_hash(folder / name)
         except OSError as error:
             raise EmbedderError(
                 f"embedder 'minilm': {folder / name} cannot be read ({error.strerror}): {REMEDY}"
@@ -49,7 +49,7 @@ def check_hashes(folder: Path) -> None:
 
 
 def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
-    """The default embedder: English, 384 dimensions, unit length, texts cut at 256 tokens."""
+    """Return the default embedder: English, 384 dimensions, unit length, 256 tokens."""
     folder = minilm_folder()
     check_hashes(folder)
     return SentenceEmbedder(
@@ -59,5 +59,5 @@ def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
         model="all-MiniLM-L6-v2",
         revision=HASHES["model.safetensors"][:12],
         languages="en",
-        versions=versions_of(PACKAGE),
+        versions=find_versions(PACKAGE),
     )

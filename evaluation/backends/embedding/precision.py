@@ -1,4 +1,4 @@
-"""Which number format a model computes in."""
+"""Choose the number format in which a model computes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ PROCESSOR_INFO = Path("/proc/cpuinfo")
 NATIVE_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # x86, x86, arm
 
 
-def choose(precision: Precision, device: Any) -> str:
-    """`float32` or `bfloat16`: what was asked for, for `auto` what the device is fast at."""
+def choose_precision(precision: Precision, device: Any) -> str:
+    """Return `float32` or `bfloat16`: the requested format, for `auto` the faster one."""
     if precision != "auto":
         return precision
     return "bfloat16" if has_native_bfloat16(device) else "float32"
 
 
 def has_native_bfloat16(device: Any) -> bool:
-    """Whether the device computes in bfloat16 without emulating it; False where nobody can tell."""
+    """Return whether the device computes in bfloat16 natively; False if unknown."""
     import torch
 
     kind = torch.device(device).type
@@ -29,7 +29,7 @@ def has_native_bfloat16(device: Any) -> bool:
 
 
 def processor_has_bfloat16(processor_info: Path = PROCESSOR_INFO) -> bool:
-    """Reads the processor's flags as Linux lists them; False on other systems."""
+    """Return whether Linux lists a bfloat16 flag for the processor."""
     try:
         text = processor_info.read_text(encoding="utf-8", errors="replace")
     except OSError:

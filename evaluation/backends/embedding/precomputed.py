@@ -1,4 +1,4 @@
-"""Vectors that somebody else made, read from a file: one row for each data row of the answers."""
+"""Read precomputed vectors from an .npz file: one row for each data row of the answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 
 @dataclass(frozen=True)
 class PrecomputedVectors:
-    """Arrays `answers` (n, d) and `models` (m, d) or None, floats in their own precision.
+    """Vectors of `answers` (n, d) and `models` (m, d) or None, in their own precision.
 
     Whole numbers and bools become float64. The rows may differ for equal texts.
     """
@@ -29,7 +29,7 @@ class PrecomputedVectors:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read an .npz file; nothing pickled is ever read. EmbedderError says what is wrong."""
+        """Read an .npz file without unpickling. Raises EmbedderError."""
         path = Path(path)
         try:
             # np.load would hand a single array of an .npy file back, and try to unpickle the rest.
@@ -38,8 +38,8 @@ class PrecomputedVectors:
                     pass
                 raise EmbedderError(f"{path}: this is not an .npz file: {REMEDY}", "no_npz")
             with np.load(path, allow_pickle=False) as arrays:
-                answers = _read(path, arrays, "answers")
-                models = _read(path, arrays, "models") if "models" in arrays.files else None
+                answers = _read_array(path, arrays, "answers")
+                models = _read_array(path, arrays, "models") if "models" in arrays.files else None
         except OSError as error:
             raise EmbedderError(
                 f"{path}: the file of vectors cannot be read ({error.strerror or error}): "
@@ -55,7 +55,7 @@ class PrecomputedVectors:
         return cls(path, answers, models)
 
     def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
-        """Assert that `array` ("answers" or "models") fits a file of `n_rows` data rows.
+        """Raise EmbedderError unless `array` fits a file of `n_rows` data rows.
 
         `used_rows`: a mask of n_rows bools or row indices; other rows (EMPTY, REFUSED, ERROR) may
         hold anything; None means all. EmbedderError: array missing, another count of rows, a value
@@ -88,10 +88,11 @@ class PrecomputedVectors:
                 )
 
 
-def _read(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
+def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
+    """Return a named two-dimensional array of floats. Raises EmbedderError."""
     if name not in arrays.files:
-        there = ", ".join(arrays.files) or "none"
-        raise EmbedderError(f"{path}: there is no array {name!r} (found: {there}): {REMEDY}")
+        array_names = ", ".join(arrays.files) or "none"
+        raise EmbedderError(f"{path}: there is no array {name!r} (found: {array_names}): {REMEDY}")
     try:
         values = arrays[name]
     except (ValueError, EOFError, MemoryError) as error:

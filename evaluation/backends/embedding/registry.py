@@ -1,4 +1,4 @@
-"""From a SPEC string to an embedder; its module is imported only then."""
+"""Create the embedder that a SPEC names; its module is imported only then."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EmbedderSpec:
 
 
 def parse_spec(spec: str) -> EmbedderSpec:
-    """Take a SPEC apart; nothing is loaded or opened. EmbedderError if it is none."""
+    """Return the parts of a SPEC; loads nothing. Raises EmbedderError."""
     text = spec.strip()
     kind, colon, target = text.partition(":")
     if not colon and kind in PLAIN:
@@ -59,18 +59,18 @@ def parse_spec(spec: str) -> EmbedderSpec:
 
 
 def for_operators(spec: str) -> str:
-    """The kind of a SPEC that only operators may name on the site; "" for others and for none."""
+    """Return the kind of a SPEC that only operators may use; "" for any other SPEC."""
     kind = kind_of(spec)
     return kind if kind in FOR_OPERATORS else ""
 
 
 def named_model(spec: str) -> str:
-    """The hub's name or the folder of the model that a SPEC loads; "" where it names none."""
+    """Return the hub name or folder of the model that a SPEC loads; "" without one."""
     return parse_spec(spec).target if kind_of(spec) == "sentence-transformers" else ""
 
 
 def kind_of(spec: str) -> str:
-    """The kind of a SPEC; "" for what is none."""
+    """Return the kind of a SPEC; "" for an invalid one."""
     try:
         return parse_spec(spec).kind
     except EmbedderError:
@@ -83,7 +83,7 @@ def get_embedder(
     *,
     api_key_env: str = "OPENAI_API_KEY",
 ) -> Embedder:
-    """The embedder that SPEC names, loaded and ready.
+    """Return the embedder that SPEC names, loaded and ready.
 
     `precision` matters to models that run here: `auto` takes bfloat16 where the processor has it
     and float32 elsewhere; the other embedders accept `float32` and `auto` and ignore them.

@@ -1,4 +1,4 @@
-"""Embeddings from any server that speaks the OpenAI form: POST URL/embeddings."""
+"""Embed texts with an OpenAI-compatible server: POST URL/embeddings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from evaluation.backends.embedding.contract import (
     Embedder,
     EmbedderInfo,
     Progress,
-    distinct,
-    versions_of,
+    find_distinct,
+    find_versions,
 )
 from evaluation.backends.errors import BackendError, EmbedderError
 from evaluation.backends.server import OpenAIServer, Patience
@@ -49,6 +49,8 @@ FAULTS = {
 class RemoteEmbedder(Embedder):
     """A model behind an OpenAI-compatible address.
 
+    See `OpenAIServer` for the key and for retries.
+
     For the key, and for what is tried again, see `OpenAIServer`.
     """
 
@@ -78,18 +80,18 @@ class RemoteEmbedder(Embedder):
         self._batch = BATCH
 
     def describe(self) -> EmbedderInfo:
-        """What is known of the vectors; `dimension` after the first `embed`."""
+        """Return how the vectors are made; `dimension` is known after the first `embed`."""
         return EmbedderInfo(
             spec=self.name,
             model=self.model,
             revision="unknown",  # nothing in this protocol tells that the weights changed
             precision="float32",
             dimension=self._dimension,
-            versions=versions_of("httpx"),
+            versions=find_versions("httpx"),
         )
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
-        """(n, d) float32 in the order of `texts`; (0, 0) for none where d is not known yet.
+        """Return (n, d) float32 vectors in order; (0, 0) for no texts while d is unknown.
 
         A request that is refused is sent again in halves, and no later one holds more texts than
         what was taken.
@@ -97,7 +99,7 @@ class RemoteEmbedder(Embedder):
         EmbedderError: the server cannot be reached, refuses, even a text by itself, or answers what
         is no list of embeddings, one a text, all of one length and finite.
         """
-        unique, where = distinct(texts)
+        unique, where = find_distinct(texts)
         if not unique:
             return np.empty((0, self._dimension or 0), dtype=np.float32)
         parts: list[NDArray[np.float32]] = []
@@ -105,18 +107,18 @@ class RemoteEmbedder(Embedder):
             start = 0
             while start < len(unique):
                 batch = unique[start : start + self._batch]
-                answer = self._ask(client, batch)
+                answer = self._request_batch(client, batch)
                 if answer is None:
                     self._batch = len(batch) // 2
                     continue
-                parts.append(self._vectors(answer, len(batch)))
+                parts.append(self._parse_vectors(answer, len(batch)))
                 start += len(batch)
                 if progress is not None:
                     progress(len(texts) * start // len(unique), len(texts))
         return np.concatenate(parts)[where]
 
-    def _ask(self, client: httpx.Client, batch: list[str]) -> Any:
-        """Return the server's answer; None where it refuses and may take fewer texts."""
+    def _request_batch(self, client: httpx.Client, batch: list[str]) -> Any:
+        """Return the server's answer; None if it refuses and may accept fewer texts."""
         try:
             return self._server.post(client, {"model": self.model, "input": batch})
         except EmbedderError as error:
@@ -126,31 +128,35 @@ class RemoteEmbedder(Embedder):
                 return None
             shown = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
             values = {"status": error.values["status"], "text": batch[0], "shown": shown}
-            raise self._error("text_refused", **values, said=error.values["problem"]) from None
+            raise self._build_error(
+                "text_refused", **values, said=error.values["problem"]
+            ) from None
 
-    def _error(self, code: str, **values: Any) -> BackendError:
+    def _build_error(self, code: str, **values: Any) -> BackendError:
+        """Return the error of a fault code, with its remedy."""
         problem, remedy = FAULTS[code]
         return self._server.error(problem.format_map(values), remedy, code, **values)
 
-    def _vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
+    def _parse_vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
+        """Return the (n, d) vectors of an answer. Raises EmbedderError."""
         try:
             items = sorted(answer["data"], key=lambda item: item["index"])
             indices = [item["index"] for item in items]
             rows = [item["embedding"] for item in items]
         except (KeyError, TypeError, IndexError):
-            raise self._error("no_embeddings") from None
+            raise self._build_error("no_embeddings") from None
         if indices != list(range(expected)):
-            raise self._error("other_count", sent=expected, came=len(indices))
+            raise self._build_error("other_count", sent=expected, came=len(indices))
         try:
             vectors = np.array(rows, dtype=np.float64)
         except (ValueError, TypeError):
             vectors = np.empty(0)
         known = self._dimension
         if vectors.ndim != 2 or not vectors.shape[1] or known not in (None, vectors.shape[1]):
-            raise self._error("unlike_embeddings")
+            raise self._build_error("unlike_embeddings")
         with np.errstate(over="ignore"):
             narrow = vectors.astype(np.float32)
         if not np.isfinite(narrow).all():
-            raise self._error("not_finite")
+            raise self._build_error("not_finite")
         self._dimension = vectors.shape[1]
         return narrow

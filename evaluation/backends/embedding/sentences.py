@@ -1,4 +1,4 @@
-"""Embedders of the sentence-transformers family, from a folder or by a hub's name."""
+"""Embed texts with a sentence-transformers model, from a folder or by its hub name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from evaluation.backends.embedding.contract import (
     EmbedderInfo,
     Precision,
     Progress,
-    distinct,
-    require,
-    versions_of,
+    find_distinct,
+    find_versions,
+    import_library,
 )
 from evaluation.backends.errors import EmbedderError
 
@@ -49,12 +49,12 @@ CARD_LANGUAGE = re.compile(r"^language:[ \t]*(.*(?:\n[ \t]*-[ \t]+.*)*)", re.MUL
 
 
 def load_named(name: str, precision: Precision = "float32") -> SentenceEmbedder:
-    """A model by its hub name or local folder; see `SentenceEmbedder`."""
+    """Return the embedder of a model by its hub name or local folder."""
     return SentenceEmbedder(name, precision, spec=f"sentence-transformers:{name}", model=name)
 
 
 class SentenceEmbedder(Embedder):
-    """A sentence-transformers model, run faster than its own `encode` and equal to it.
+    """A sentence-transformers model, run faster than its own `encode` with equal results.
 
     Equal texts are embedded once, batches hold rows of like token length, and each core works on
     a batch of its own (`batching`). In bfloat16 the transformer computes in bfloat16; pooling and
@@ -76,7 +76,7 @@ class SentenceEmbedder(Embedder):
     ) -> None:
         self.name = spec
         what = f"embedder {spec!r}"
-        library = require("sentence_transformers", what)
+        library = import_library("sentence_transformers", what)
         source = str(Path(source).expanduser()) if hub.is_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
@@ -93,35 +93,35 @@ class SentenceEmbedder(Embedder):
         self._prompt = self._model.prompts.get(self._model.default_prompt_name or "") or None
         from evaluation.backends.embedding import precision as formats
 
-        chosen = formats.choose(precision, self._model.device)
+        chosen = formats.choose_precision(precision, self._model.device)
         self._info = EmbedderInfo(
             spec=spec,
             model=model,
-            revision=revision or self._revision(source),
+            revision=revision or self._find_revision(source),
             precision=chosen,
             dimension=self._model.truncate_dim or self._model.get_embedding_dimension(),
             max_length=self._max_length(),
-            languages=languages or _languages(source),
-            versions={**versions_of(*LIBRARIES), **(versions or {})},
+            languages=languages or _find_languages(source),
+            versions={**find_versions(*LIBRARIES), **(versions or {})},
         )
         if chosen == "bfloat16":
             self._use_bfloat16()
 
     def describe(self) -> EmbedderInfo:
-        """How the vectors are made; nothing is left open."""
+        """Return how the vectors are made."""
         return self._info
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
-        """(n, d) float32 in the order of `texts`.
+        """Return the (n, d) float32 vectors of the texts, in order.
 
         Texts beyond `max_length` are cut and counted in `n_truncated_`. EmbedderError: the model
         fails on a batch or gives values that are not finite.
         """
         from evaluation.backends.embedding import batching
 
-        unique, where = distinct(texts)
+        unique, where = find_distinct(texts)
         counts = np.bincount(where, minlength=len(unique))
-        lengths = self._lengths(unique)
+        lengths = self._count_tokens(unique)
         limit = self._info.max_length
         cut = np.asarray(lengths) > (limit or np.inf)
         self.n_truncated_ = int(counts[cut].sum()) if unique else 0
@@ -137,7 +137,7 @@ class SentenceEmbedder(Embedder):
             rows = self._model(features)["sentence_embedding"]
             vectors[batch] = rows[:, : vectors.shape[1]].float().cpu().numpy()
 
-        def done(rows: int) -> None:
+        def report_rows(rows: int) -> None:
             # Repeats cost nothing, so they are spread over the way.
             nonlocal finished
             finished += rows
@@ -145,17 +145,17 @@ class SentenceEmbedder(Embedder):
                 progress(len(texts) * finished // len(unique), len(texts))
 
         try:
-            batching.run(
+            batching.run_batches(
                 [min(length, limit or length) for length in lengths],
                 self._model.device,
                 prepare,
                 compute,
-                done,
+                report_rows,
             )
         except (RuntimeError, ValueError, IndexError) as error:
             raise EmbedderError(
                 f"embedder {self.name!r}: the model failed on a batch of texts "
-                f"({hub.brief(error)}): free memory, or choose a smaller model"
+                f"({hub.shorten_error(error)}): free memory, or choose a smaller model"
             ) from error
         if not np.isfinite(vectors).all():
             bad = unique[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
@@ -166,13 +166,13 @@ class SentenceEmbedder(Embedder):
         return vectors[where]
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """For each text (t, d) the last layer's vectors of its tokens, the special ones left out.
+        """Return each text's (t, d) last-layer token vectors, without special tokens.
 
         Texts beyond `max_length` are cut. For transformers that add one token before the text and
         one after it. EmbedderError: the model fails.
         """
         try:
-            found = self._model.encode(
+            encoded = self._model.encode(
                 list(texts),
                 output_value="token_embeddings",
                 batch_size=16,
@@ -181,12 +181,12 @@ class SentenceEmbedder(Embedder):
         except (RuntimeError, ValueError, IndexError) as error:
             raise EmbedderError(
                 f"embedder {self.name!r}: the model failed on the tokens of texts "
-                f"({hub.brief(error)}): free memory, or choose a smaller model"
+                f"({hub.shorten_error(error)}): free memory, or choose a smaller model"
             ) from error
-        return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in found]
+        return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in encoded]
 
-    def _lengths(self, texts: list[str]) -> list[int]:
-        """Tokens of each text, uncut, special tokens included; characters without a tokenizer."""
+    def _count_tokens(self, texts: list[str]) -> list[int]:
+        """Return the uncut token count of each text, special tokens included."""
         if not texts:
             return []
         tokenizer = getattr(self._model, "tokenizer", None)
@@ -204,20 +204,23 @@ class SentenceEmbedder(Embedder):
         return [len(row) for row in tokens["input_ids"]]
 
     def _max_length(self) -> int | None:
+        """Return the model's limit in tokens; None without a limit."""
         length = getattr(self._model, "max_seq_length", None)
         # Tokenizers without a limit say so with a number like 10^30.
         if not callable(getattr(self._model, "tokenizer", None)) or length is None:
             return None
         return int(length) if length < 1_000_000_000 else None
 
-    def _revision(self, source: str) -> str:
+    def _find_revision(self, source: str) -> str:
+        """Return the hash of a folder, or the commit of a hub model."""
         folder = Path(source)
         if folder.is_dir():
-            return hub.folder_revision(folder)
+            return hub.compute_folder_revision(folder)
         settings = getattr(self._model[0], "config", None)
         return str(getattr(settings, "_commit_hash", None) or "unknown")
 
     def _use_bfloat16(self) -> None:
+        """Compute the transformer in bfloat16, and pooling in float32."""
         import torch
 
         def widen(module: Any, inputs: Any, features: Any) -> Any:
@@ -230,8 +233,8 @@ class SentenceEmbedder(Embedder):
         self._model[0].register_forward_hook(widen)
 
 
-def _languages(source: str) -> str | None:
-    """The language of a model: `en`, several joined by commas, or None where nobody says."""
+def _find_languages(source: str) -> str | None:
+    """Return the model's language codes joined by commas; None if its card has none."""
     folder = Path(source)
     if not folder.is_dir():
         return "en" if source.rpartition("/")[2].lower() in ENGLISH else None

@@ -1,4 +1,4 @@
-"""What AQER is compared with, and its own variants, by name.
+"""Register the methods that score workers: AQER, its variants and the baselines, by name.
 
 A method is a function from a `Crowd` to (M,) scores of its workers: higher is better, NaN where a
 worker has none, on a scale of its own (studies take correlations and ranks). Workers who do not
@@ -50,7 +50,7 @@ Kind = Literal["aqer", "baseline", "supervised"]
 
 @dataclass(frozen=True)
 class Method:
-    """A named way to score workers.
+    """A named function that scores the workers of a crowd.
 
     Attributes
     ----------
@@ -68,35 +68,35 @@ class Method:
 
     @property
     def answers(self) -> Callable[[Crowd], Floats] | None:
-        """From a crowd to (N,) scores of its answers, NaN for none; None if it has no such."""
+        """Function from a crowd to (N,) answer scores; None if it scores workers only."""
         return getattr(self.score, "answers", None)
 
 
 _ALL = (
-    Method("frequent", exemplars.frequent),
-    Method("mean_vote", exemplars.mean_vote),
-    Method("bleu1", lexical.bleu1),
-    Method("bleu4", lexical.bleu4),
-    Method("f1", lexical.f1),
-    Method("bertscore", tokens.bertscore),
-    Method("rasa", reliability.rasa),
-    Method("hrrasa", reliability.hrrasa, core=False),
-    Method("chai2022", consistency.chai2022),
-    Method("roy2016", patterns.roy2016),
-    Method("judge", judge.judge, core=False),
+    Method("frequent", exemplars.score_by_modal_answer),
+    Method("mean_vote", exemplars.score_by_mean_vote),
+    Method("bleu1", lexical.score_by_bleu1),
+    Method("bleu4", lexical.score_by_bleu4),
+    Method("f1", lexical.score_by_token_f1),
+    Method("bertscore", tokens.score_by_bertscore),
+    Method("rasa", reliability.score_by_rasa),
+    Method("hrrasa", reliability.score_by_hrrasa, core=False),
+    Method("chai2022", consistency.score_by_error_consistency),
+    Method("roy2016", patterns.score_by_shared_patterns),
+    Method("judge", judge.score_by_judge, core=False),
     *(
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
         for name, variant in VARIANTS.items()
     ),
     Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
     Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
-    Method("reference_answer", exemplars.reference_answer, "supervised"),
+    Method("reference_answer", exemplars.score_by_reference, "supervised"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 # For studies that look at contradiction: the tables of the others have no row of it.
-CONTRADICTION = Method("contradiction", contradiction.contradiction, core=False)
+CONTRADICTION = Method("contradiction", contradiction.score_contradiction, core=False)
 
 
 def methods(*, core: bool = False) -> list[Method]:
-    """Return all methods, or the core ones, in the order of the tables."""
+    """Return the registered methods in table order; with `core` only the quick ones."""
     return [method for method in _ALL if method.core or not core]

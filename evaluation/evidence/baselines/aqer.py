@@ -1,4 +1,4 @@
-"""AQER and its variants, each switching on what its name says and nothing else."""
+"""Score workers with AQER and its variants; each variant switches on what its name says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.methods.undefined import ratio
 
 @dataclass(frozen=True)
 class Variant:
-    """AQER with some switches.
+    """AQER with some switches on, as a function from a crowd to scores of its workers.
 
     Attributes
     ----------
@@ -28,28 +28,31 @@ class Variant:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) raw scores; who does not vote gets the score of a model."""
-        model, x = self.fitted(crowd)
+        """Return (M,) raw scores; a worker without a vote is scored as a model is."""
+        model, x = self.fit_voters(crowd)
         raw = np.full(crowd.n_workers, np.nan)
         raw[model.workers_.astype(np.int64)] = model.raw_
         if crowd.votes.all():
             return raw
-        outsiders = crowd.worker_means(self.outsiders(crowd, model, x))
+        outsiders = crowd.compute_worker_means(self.score_nonvoters(crowd, model, x))
         return np.where(np.isnan(raw), outsiders, raw)
 
     def answers(self, crowd: Crowd) -> Floats:
         """Return (N,) similarities of the answers to the exemplary answer of the final weights.
 
+        With leave-one-out the exemplary answer is that of the other workers. NaN where a worker is
+        the only one who answered.
+
         To that of the others with leave-one-out; NaN for an answer that is compared with nothing.
         """
-        model, x = self.fitted(crowd)
-        scores = self.outsiders(crowd, model, x)
+        model, x = self.fit_voters(crowd)
+        scores = self.score_nonvoters(crowd, model, x)
         own = model.leave_one_out_scores_ if model.leave_one_out else model.final_scores_
         scores[crowd.votes] = own
         return scores
 
-    def fitted(self, crowd: Crowd) -> tuple[AQER, Vectors]:
-        """Return the estimator, fitted on the answers that vote, and the corpus's (R, k) vectors.
+    def fit_voters(self, crowd: Crowd) -> tuple[AQER, Vectors]:
+        """Fit AQER on the voters' answers and return it with the corpus's (R, k) vectors.
 
         Labels of the fit are the crowd's codes of workers and questions.
         """
@@ -57,8 +60,10 @@ class Variant:
         specs = [spec or corpus.embedder for spec in self.embedders]
         majority = self.switches.get("aggregation") == "majority"
         # The majority vote needs the words themselves; the mean vote their inner products.
-        x = corpus.vectors(specs[0]) if majority else corpus.side_by_side(specs)
-        initial = _entailment(crowd) if self.switches.get("init") == "entailment" else None
+        x = corpus.vectors(specs[0]) if majority else corpus.join_embeddings(specs)
+        initial = (
+            _compute_entailment_start(crowd) if self.switches.get("init") == "entailment" else None
+        )
         votes = crowd.votes
         model = AQER(n_draws=0, seed=crowd.seed, **self.switches)
         model.fit(
@@ -69,8 +74,8 @@ class Variant:
         )
         return model, x
 
-    def outsiders(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """Return (N,) similarities to the voters' exemplary answers, NaN for the voters' own."""
+    def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
+        """Return (N,) similarities of nonvoters' answers to the exemplary ones; NaN for voters."""
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
         exemplars[model.questions_.astype(np.int64)] = dense(model.exemplars())
         scores = np.full(len(crowd.rows), np.nan)
@@ -85,8 +90,8 @@ class Variant:
         return scores
 
 
-def _entailment(crowd: Crowd) -> Floats:
-    """Return (N,) mean probability that the others' answers entail each answer (app. B.1)."""
+def _compute_entailment_start(crowd: Crowd) -> Floats:
+    """Return (N,) mean probabilities that the others' answers entail each answer (app. B.1)."""
     corpus, entails = crowd.corpus, crowd.corpus.entails
     if entails is None:
         raise UnavailableError("no_nli_model")
@@ -100,7 +105,7 @@ def _entailment(crowd: Crowd) -> Floats:
         found[different] = entails(pairs[different])
         return found.reshape(len(rows), len(rows))
 
-    return crowd.against_others(corpus.pairs("entailment", table))
+    return crowd.compute_mean_to_others(corpus.tabulate_pairs("entailment", table))
 
 
 VARIANTS: dict[str, Variant] = {

@@ -1,4 +1,4 @@
-"""Aggregation by the consistency of errors in two vector spaces (Chai et al. 2022)."""
+"""Score answers by the consistency of their errors in two vector spaces (Chai et al. 2022)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"
 
 
 @MeanOfAnswers
-def chai2022(crowd: Crowd) -> Floats:
-    """Return (N,) errors of the answers, less than 0: -1 is twice as far as -.5.
+def score_by_error_consistency(crowd: Crowd) -> Floats:
+    """Return (N,) negative errors of the answers (Chai et al. 2022); 0 is best.
 
     Chai, Sun, Wang et al. 2022, "An error consistency based approach to answer aggregation in
     open-ended crowdsourcing", Information Sciences 608: each answer has a vector of local word
@@ -34,7 +34,7 @@ def chai2022(crowd: Crowd) -> Floats:
     that disagrees least with both), errors and true answers are computed in turn until they rest,
     and a worker is as good as its mean error is small: the paper aggregates and grades nobody.
     """
-    spaces = [x[crowd.rows] for x in _spaces(crowd.corpus)]
+    spaces = [x[crowd.rows] for x in _compute_spaces(crowd.corpus)]
     question = crowd.questions
     size = (crowd.corpus.n_questions, len(question))
     of_question = sparse.csr_array((np.ones(size[1]), (question, np.arange(size[1]))), size)
@@ -48,12 +48,15 @@ def chai2022(crowd: Crowd) -> Floats:
             sums = of_question @ (weight[:, None] * x)
             truth = ratio(sums, total)
             error += np.linalg.norm(x - truth[question], axis=1) / len(spaces)
+        # nanmax: errors on questions without a voter stay NaN.
         if np.nanmax(np.abs(error - before)) < TOLERANCE:
             break
     return -error
 
 
-def _spaces(corpus: Corpus) -> tuple[Floats, Floats]:
+def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
+    """Return the (R, k) collocation vectors and the (R, k) unit-length meaning vectors."""
+
     def collocations() -> Floats:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -61,7 +64,7 @@ def _spaces(corpus: Corpus) -> tuple[Floats, Floats]:
             TfidfVectorizer(**COLLOCATIONS).fit_transform(corpus.texts), corpus.members
         )
 
-    x = corpus.compact(corpus.embedder)
+    x = corpus.compact_vectors(corpus.embedder)
     norm = np.linalg.norm(x, axis=1, keepdims=True)
     meaning = ratio(x, norm, 0.0)
-    return corpus.once("collocations", collocations), meaning
+    return corpus.cache("collocations", collocations), meaning

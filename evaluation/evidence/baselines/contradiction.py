@@ -1,4 +1,4 @@
-"""How little an answer contradicts the exemplary one, by an entailment model."""
+"""Score answers by how little they contradict the exemplary answer, with an entailment model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ AQER = Variant()
 
 
 @MeanOfAnswers
-def contradiction(crowd: Crowd) -> Floats:
-    """Return (N,) probabilities, below 0, that the answers contradict the exemplary one.
+def score_contradiction(crowd: Crowd) -> Floats:
+    """Return (N,) negative probabilities that each answer contradicts the exemplary one; 0 is best.
 
     0 for an answer that does not, -1 for one that surely does. The exemplary answer is that of
     `aqer`, the one of a voter nearest to the crowd's vector; it is itself held against the next
@@ -24,17 +24,19 @@ def contradiction(crowd: Crowd) -> Floats:
     contradicts = crowd.corpus.contradicts
     if contradicts is None:
         raise UnavailableError("no_nli_model")
-    near = np.where(crowd.votes, AQER.answers(crowd), -np.inf)
+    closeness = np.where(crowd.votes, AQER.answers(crowd), -np.inf)
     pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)
     pairs[:, 1] = crowd.rows
     for question in np.unique(crowd.questions):
-        here = np.flatnonzero(crowd.questions == question)
-        best = here[np.argsort(-near[here], kind="stable")]
-        best = best[np.isfinite(near[best])]
-        if len(best):
-            pairs[here, 0] = crowd.rows[best[0]]
-            pairs[best[0], 0] = crowd.rows[best[1]] if len(best) > 1 else -1
-    found = np.full(len(pairs), np.nan)
-    held = pairs[:, 0] >= 0
-    found[held] = -contradicts(pairs[held])
-    return found
+        rows = np.flatnonzero(crowd.questions == question)
+        nearest = rows[np.argsort(-closeness[rows], kind="stable")]
+        nearest = nearest[np.isfinite(closeness[nearest])]
+        if len(nearest):
+            pairs[rows, 0] = crowd.rows[nearest[0]]
+            # The exemplary answer cannot contradict itself: it is compared with the next nearest
+            # one.
+            pairs[nearest[0], 0] = crowd.rows[nearest[1]] if len(nearest) > 1 else -1
+    scores = np.full(len(pairs), np.nan)
+    has_pair = pairs[:, 0] >= 0
+    scores[has_pair] = -contradicts(pairs[has_pair])
+    return scores

@@ -1,4 +1,4 @@
-"""What the baselines share: a corpus of answers, and crowds drawn from it.
+"""Hold a corpus of answers with its similarity tables, and crowds drawn from it.
 
 A study draws many crowds out of one corpus. Whatever compares two texts is therefore computed once
 for all pairs of answers to a question, and each crowd only picks its pairs out of the table.
@@ -30,7 +30,7 @@ class UnavailableError(Exception):
 
 
 class Corpus:
-    """R answers to Q questions, and what is computed of them once.
+    """R answers to Q questions, with the vectors and tables computed from them once.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Corpus:
         self.vectors, self.embedder = vectors, embedder
         self.references, self.entails, self.contradicts = references, entails, contradicts
         self.judged = None if judged is None else np.asarray(judged, dtype=np.float64)
-        self._kept: dict[Hashable, object] = {}
+        self._cached: dict[Hashable, object] = {}
 
     @property
     def n_questions(self) -> int:
@@ -75,71 +75,72 @@ class Corpus:
 
     @cached_property
     def members(self) -> list[Integers]:
-        """For each question the rows of its answers, in their order."""
+        """Rows of the answers to each question, a list of Q index arrays."""
         order = np.argsort(self.question, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.question))[:-1])
 
     @cached_property
     def place(self) -> Integers:
-        """(R,) place of each row among the answers to its question."""
+        """(R,) position of each row among the answers to its question."""
         place = np.empty(len(self.texts), dtype=np.int64)
         for rows in self.members:
             place[rows] = np.arange(len(rows))
         return place
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made for the key before, or make and keep it."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]  # type: ignore[return-value]
+    def cache(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value cached under the key; compute it with `make` the first time."""
+        if key not in self._cached:
+            self._cached[key] = make()
+        return self._cached[key]  # type: ignore[return-value]
 
     def forget(self, key: Hashable) -> None:
-        """Free what `once` kept for the key."""
-        self._kept.pop(key, None)
+        """Free the value that `cache` holds under the key."""
+        self._cached.pop(key, None)
 
-    def compact(self, spec: str) -> Floats:
-        """Return (R, k) short vectors with the inner products of the long ones within a question.
+    def compact_vectors(self, spec: str) -> Floats:
+        """Return (R, k) short vectors with the same inner products within each question.
 
         k is the greatest number of answers to a question. Answers to different questions have no
         meaning in common. An orthogonal change of coordinates, question by question: cosines and
         distances to weighted means are the same but for rounding.
         """
-        return self.once(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
+        return self.cache(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
 
-    def side_by_side(self, specs: Sequence[str]) -> Floats:
+    def join_embeddings(self, specs: Sequence[str]) -> Floats:
         """Return (R, k) compact vectors of several embedders, each of unit length, side by side.
 
         An inner product is then the sum of the embedders' cosines: a hybrid of, say, letters and
         meaning. One SPEC alone: `compact`, with the lengths as they are.
         """
         if len(specs) == 1:
-            return self.compact(specs[0])
+            return self.compact_vectors(specs[0])
 
         def joined() -> Floats:
-            parts = [self.compact(spec) for spec in specs]
+            parts = [self.compact_vectors(spec) for spec in specs]
             lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
             return np.hstack(
                 [ratio(x, length, 0.0) for x, length in zip(parts, lengths, strict=True)]
             )
 
-        return self.once(("side by side", tuple(specs)), joined)
+        return self.cache(("side by side", tuple(specs)), joined)
 
-    def pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
-        """Return (Q, k, k) similarities between the answers to each question; 0 beyond them.
+    def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
+        """Return the (Q, k, k) similarities between the answers to each question, zero-padded.
 
         `table` gives the (n, n) similarities of n rows, [i, j] that of i to j. The diagonal, an
         answer with itself, is 0.
         """
-        return self.once(("pairs", name), lambda: self._table(table))
+        return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
 
-    def _table(self, table: Callable[[Integers], Floats]) -> Floats:
+    def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
+        """Compute the (Q, k, k) table question by question, with a zero diagonal."""
         size = max(len(rows) for rows in self.members)
-        found = np.zeros((self.n_questions, size, size))
+        similarities = np.zeros((self.n_questions, size, size))
         for question, rows in enumerate(self.members):
-            some = found[question, : len(rows), : len(rows)]
-            some[...] = table(rows)
-            np.fill_diagonal(some, 0.0)
-        return found
+            block = similarities[question, : len(rows), : len(rows)]
+            block[...] = table(rows)
+            np.fill_diagonal(block, 0.0)
+        return similarities
 
 
 @dataclass(frozen=True)
@@ -172,53 +173,54 @@ class Crowd:
 
     @cached_property
     def questions(self) -> Integers:
-        """(N,) codes of the questions, those of the corpus."""
+        """(N,) question codes of the answers, as in the corpus."""
         return self.corpus.question[self.rows]
 
     @cached_property
     def votes(self) -> Booleans:
-        """(N,) whether the answer is one of a voting worker."""
+        """(N,) True where the answer's worker votes."""
         if self.voting is None:
             return np.ones(len(self.rows), dtype=bool)
         return np.asarray(self.voting[self.workers], dtype=bool)
 
     @cached_property
     def place(self) -> Integers:
-        """(N,) place of each answer among all answers of the corpus to its question."""
+        """(N,) position of each answer among all answers of the corpus to its question."""
         return self.corpus.place[self.rows]
 
     @property
     def order(self) -> Integers:
-        """(N,) the answers in the order of the corpus: nobody's rank shows in it."""
+        """(N,) answer indices in corpus order, which does not depend on the workers' quality."""
         return np.argsort(self.rows, kind="stable")
 
-    def worker_means(self, scores: Floats) -> Floats:
-        """Return (M,) means of answers' scores (N,); NaN scores are left out, NaN without any."""
+    def compute_worker_means(self, scores: Floats) -> Floats:
+        """Return (M,) mean answer scores of the workers, ignoring NaN; NaN without scores."""
         known = ~np.isnan(scores)
         m = self.n_workers
         total = np.bincount(self.workers[known], weights=scores[known], minlength=m)
         count = np.bincount(self.workers[known], minlength=m)
         return ratio(total, count)
 
-    def against_others(self, pairs: Floats) -> Floats:
-        """Return (N,) mean similarity of each answer to the voting others of its question.
+    def compute_mean_to_others(self, pairs: Floats) -> Floats:
+        """Return (N,) mean similarity of each answer to the other voters' answers of its question.
 
         `pairs` is a table of `Corpus.pairs`; NaN where nobody else answered.
         """
-        there = self.present
-        total = np.einsum("qij,qj->qi", pairs, there)[self.questions, self.place]
-        count = there.sum(axis=1)[self.questions] - self.votes
+        votes = self.present
+        total = np.einsum("qij,qj->qi", pairs, votes)[self.questions, self.place]
+        # A voter's own answer is 0 on the table's diagonal, so only the count must leave it out.
+        count = votes.sum(axis=1)[self.questions] - self.votes
         return ratio(total, count)
 
     @cached_property
     def present(self) -> Floats:
-        """(Q, k) 1 where an answer of the corpus is in this crowd and votes."""
+        """(Q, k) 1.0 where an answer of the corpus belongs to a voter of this crowd."""
         size = max(len(rows) for rows in self.corpus.members)
-        there = np.zeros((self.corpus.n_questions, size))
-        there[self.questions[self.votes], self.place[self.votes]] = 1.0
-        return there
+        votes = np.zeros((self.corpus.n_questions, size))
+        votes[self.questions[self.votes], self.place[self.votes]] = 1.0
+        return votes
 
-    def only(self, keep: NDArray[np.bool_]) -> Crowd:
-        """Return the crowd with some of its answers (N,), the workers' codes unchanged."""
+    def select_answers(self, keep: NDArray[np.bool_]) -> Crowd:
+        """Return the crowd of the answers where `keep` (N,) is True; worker codes stay."""
         voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)

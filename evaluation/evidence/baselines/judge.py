@@ -1,4 +1,4 @@
-"""A language model that grades answers one by one, with no answer key (LLM as a judge)."""
+"""Grade answers one by one with a language model and no answer key (LLM as a judge)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Progress = Callable[[int, int], None]
 
 
 @MeanOfAnswers
-def judge(crowd: Crowd) -> Floats:
-    """Return (N,) scores, 0 to 5, that the judge gives the answers (Zheng et al. 2023).
+def score_by_judge(crowd: Crowd) -> Floats:
+    """Return (N,) judge scores of the answers, 0 to 5 (Zheng et al. 2023).
 
     NaN for an answer without a score. Adapted: the prompt is our own; the judge sees the
     question and one answer, and no other answer.
@@ -41,7 +41,7 @@ def judge(crowd: Crowd) -> Floats:
 
 
 class Judge:
-    """A chat model, asked at temperature 0.
+    """A chat model that scores answers at temperature 0.
 
     `spec` is of the form openai:MODEL@URL; the key is read from the environment variable
     `api_key_env`. ChatError: the SPEC is of another form.
@@ -62,38 +62,39 @@ class Judge:
         self.name, self.model = spec.strip(), self._chat.model
         self._settings = Settings(AT_ONCE, patience, stop_at_error=True)
 
-    def scores(
+    def score_answers(
         self, questions: Sequence[str], answers: Sequence[str], progress: Progress | None = None
     ) -> Floats:
-        """Return (R,) scores from 0 to 5 of answers to questions; NaN where there is none.
+        """Return (R,) judge scores, 0 to 5, of question and answer pairs; NaN where there is none.
 
         A reply without one number in the range is asked for once more. ChatError: the server
         cannot be reached, refuses, or answers what is no chat.
         """
         pairs = zip(questions, answers, strict=True)
-        asked = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
-        replies = self._replies(asked, progress)
-        found = [score_in(reply) for reply in replies]
-        missing = [at for at, score in enumerate(found) if score is None]
-        again = [SCORE.asked_again(asked[at], replies[at]) for at in missing]
-        for at, reply in zip(missing, self._replies(again), strict=True):
-            found[at] = score_in(reply)
-        return np.array([np.nan if score is None else score for score in found])
+        prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
+        replies = self._request_replies(prompts, progress)
+        scores = [parse_score(reply) for reply in replies]
+        missing = [index for index, score in enumerate(scores) if score is None]
+        retry_prompts = [SCORE.asked_again(prompts[index], replies[index]) for index in missing]
+        for index, reply in zip(missing, self._request_replies(retry_prompts), strict=True):
+            scores[index] = parse_score(reply)
+        return np.array([np.nan if score is None else score for score in scores])
 
-    def _replies(
+    def _request_replies(
         self, conversations: Sequence[Sequence[Message]], progress: Progress | None = None
     ) -> list[str]:
+        """Return the reply text of each conversation; raises ChatError for the first failed one."""
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
         planned = plan(self._chat, items, PARAMETERS, seed=None)
         asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
-        replies = [store.kept[at, 0].reply for at in range(len(items))]
+        replies = [store.kept[index, 0].reply for index in range(len(items))]
         for fault in (reply.fault for reply in replies):
             if fault is not None and fault.code != "not_asked":
                 raise ChatError(f"judge {self.name!r}: {fault.message}", fault.code)
         return [reply.text for reply in replies]
 
 
-def score_in(reply: str) -> float | None:
-    """Return the score a reply gives, 0 to 5; None for none: the rule is `llm_judge.prompts`."""
+def parse_score(reply: str) -> float | None:
+    """Return the score in a judge's reply, 0 to 5; None without exactly one score."""
     return read_score(reply)[0]

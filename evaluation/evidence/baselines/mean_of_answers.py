@@ -1,4 +1,4 @@
-"""Methods that score answers, and workers by the mean of their answers' scores."""
+"""Score workers by the mean of their answers' scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.methods.cells import Floats
 
 @dataclass(frozen=True)
 class MeanOfAnswers:
-    """A method made of what it says of single answers; a decorator of the function that says it.
+    """Decorator that makes a worker scoring method of a function that scores answers.
 
     Attributes
     ----------
@@ -21,5 +21,5 @@ class MeanOfAnswers:
     answers: Callable[[Crowd], Floats]
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) mean scores of the workers' answers; NaN for a worker without any."""
-        return crowd.worker_means(self.answers(crowd))
+        """Return (M,) mean answer scores of the workers; NaN for a worker without scores."""
+        return crowd.compute_worker_means(self.answers(crowd))

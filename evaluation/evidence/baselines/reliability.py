@@ -1,4 +1,4 @@
-"""Reliability aware sequence aggregation: RASA and HRRASA.
+"""Score workers by the reliabilities of RASA and HRRASA (sequence aggregation).
 
 Both estimate an answer to each question as a weighted mean of vectors, and a worker's reliability
 as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests compare the
@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
-from evaluation.evidence.baselines.lexical import gleu_pairs
+from evaluation.evidence.baselines.lexical import tabulate_gleu
 from evaluation.methods.cells import Floats
 from evaluation.methods.undefined import ratio
 
@@ -23,47 +23,48 @@ MOST_ITERATIONS = 100
 NEAREST = 1e-5
 
 
-def rasa(crowd: Crowd) -> Floats:
-    """Return (M,) reliabilities of RASA, above 0 (Li and Fukumoto 2019).
+def score_by_rasa(crowd: Crowd) -> Floats:
+    """Return (M,) worker reliabilities of RASA, above 0 (Li and Fukumoto 2019).
 
     By the vectors of the study instead of the Universal Sentence Encoder; constants as in
     crowd-kit. NaN for a worker without answers.
     """
-    return _reliabilities(crowd, np.ones(len(crowd.rows)))
+    return _estimate_reliabilities(crowd, np.ones(len(crowd.rows)))
 
 
-def hrrasa(crowd: Crowd) -> Floats:
-    """Return (M,) global reliabilities of HRRASA, above 0 (Li 2020).
+def score_by_hrrasa(crowd: Crowd) -> Floats:
+    """Return (M,) global worker reliabilities of HRRASA, above 0 (Li 2020).
 
     An answer's own reliability is half the mean of exp(-|x - y|^2 / (|x|^2 |y|^2)) and half the
     mean sentence GLEU over the other answers to its question. Questions with a single answer are
-    left out. Adapted: vectors as in `rasa`, and GLEU between words (crowd-kit's default compares
-    the words of one answer with the letters of the other).
+    left out. Adapted: vectors as in `score_by_rasa`, and GLEU between words (crowd-kit's default
+    compares the words of one answer with the letters of the other).
     """
-    local = crowd.against_others(_nearness(crowd.corpus)) / 2
-    local += crowd.against_others(gleu_pairs(crowd.corpus)) / 2
+    local = crowd.compute_mean_to_others(_tabulate_nearness(crowd.corpus)) / 2
+    local += crowd.compute_mean_to_others(tabulate_gleu(crowd.corpus)) / 2
     # Where only one worker votes there is no answer of the crowd, for outsiders either.
     voters = crowd.present.sum(axis=1)[crowd.questions]
-    return _reliabilities(crowd, np.where(voters > 1, local, np.nan))
+    return _estimate_reliabilities(crowd, np.where(voters > 1, local, np.nan))
 
 
-def _nearness(corpus: Corpus) -> Floats:
-    x = corpus.compact(corpus.embedder)
+def _tabulate_nearness(corpus: Corpus) -> Floats:
+    """Return the (Q, k, k) table of exp(-|x - y|^2 / (|x|^2 |y|^2)); 0 where a vector is zero."""
+    x = corpus.compact_vectors(corpus.embedder)
 
     def table(rows: np.ndarray) -> Floats:
         squared = np.einsum("nd,nd->n", x[rows], x[rows])
         distance = np.maximum(squared[:, None] + squared - 2 * x[rows] @ x[rows].T, 0.0)
         product = squared[:, None] * squared
-        far = np.full_like(product, np.inf)
-        return np.exp(-np.divide(distance, product, out=far, where=product > 0))
+        infinite = np.full_like(product, np.inf)
+        return np.exp(-np.divide(distance, product, out=infinite, where=product > 0))
 
-    return corpus.pairs(("nearness", corpus.embedder), table)
+    return corpus.tabulate_pairs(("nearness", corpus.embedder), table)
 
 
-def _reliabilities(crowd: Crowd, local: Floats) -> Floats:
-    """Return (M,) reliabilities, given those of single answers (N,); NaN: answer left out."""
+def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
+    """Return (M,) worker reliabilities from answer reliabilities (N,); NaN leaves an answer out."""
     keep = ~np.isnan(local)
-    x = crowd.corpus.compact(crowd.corpus.embedder)[crowd.rows[keep]]
+    x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows[keep]]
     worker, question, local = crowd.workers[keep], crowd.questions[keep], local[keep]
     votes = crowd.votes[keep].astype(np.float64)
     m, size = crowd.n_workers, (crowd.corpus.n_questions, len(worker))
@@ -77,8 +78,8 @@ def _reliabilities(crowd: Crowd, local: Floats) -> Floats:
         total = (of_question @ weight)[:, None]
         total_vector = of_question @ (weight[:, None] * x)
         mean = ratio(total_vector, total, 0.0)
-        apart = x - mean[question]
-        distance = np.einsum("nd,nd->n", apart, apart) / local
+        offset = x - mean[question]
+        distance = np.einsum("nd,nd->n", offset, offset) / local
         skill = prior / np.maximum(np.bincount(worker, distance, minlength=m), NEAREST)
         if last is not None and ((mean - last) ** 2).sum() < TOLERANCE * (mean**2).sum():
             break

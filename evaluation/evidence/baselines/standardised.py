@@ -1,4 +1,4 @@
-"""An estimator of our own: answers' scores on a common scale before they are averaged.
+"""Score workers by standardised answer scores, weighted by how well a question discriminates.
 
 Similarities spread more on some questions than on others, for reasons that have nothing to do with
 workers, such as how long answers are. Here every question counts by how well it tells good workers
@@ -36,9 +36,9 @@ class Standardised:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) scores, around 0."""
+        """Return (M,) weighted mean z-scores of the workers' answers, around 0."""
         z = self.answers(crowd)
-        weights = _weights(z, crowd)[crowd.questions]
+        weights = _compute_question_weights(z, crowd)[crowd.questions]
         known = ~np.isnan(z)
         weights = np.where(known, weights, 0.0)
         m = crowd.n_workers
@@ -47,38 +47,40 @@ class Standardised:
         return ratio(total, count)
 
     def answers(self, crowd: Crowd) -> Floats:
-        """Return (N,) z-scores of the answers within their question, NaN where all are alike."""
+        """Return (N,) z-scores of the answers within their question; NaN without spread."""
         variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
-        model, x = variant.fitted(crowd)
+        model, x = variant.fit_voters(crowd)
         votes = crowd.votes
         scores = np.empty(len(crowd.rows))
         scores[votes] = model.leave_one_out_scores_
         if not votes.all():
-            scores[~votes] = variant.outsiders(crowd, model, x)[~votes]
-        return _z_scores(scores, crowd)
+            scores[~votes] = variant.score_nonvoters(crowd, model, x)[~votes]
+        return _compute_z_scores(scores, crowd)
 
 
-def _z_scores(scores: Floats, crowd: Crowd) -> Floats:
-    """(N,) distances from the voters' mean in their standard deviations; NaN without spread."""
-    use = crowd.votes & ~np.isnan(scores)
+def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
+    """Return (N,) distances from the voters' mean in standard deviations; NaN without spread."""
+    is_used = crowd.votes & ~np.isnan(scores)
     question, q = crowd.questions, crowd.corpus.n_questions
-    n = np.maximum(np.bincount(question[use], minlength=q), 1)
-    mean = np.bincount(question[use], scores[use], minlength=q) / n
-    apart = scores - mean[question]
-    spread = np.sqrt(np.bincount(question[use], apart[use] ** 2, minlength=q) / n)
-    enough = spread > 1e-9 * np.maximum(1.0, np.abs(mean))
-    spread = np.where(enough, spread, np.nan)
-    return np.asarray(apart / spread[question])
+    n = np.maximum(np.bincount(question[is_used], minlength=q), 1)
+    mean = np.bincount(question[is_used], scores[is_used], minlength=q) / n
+    offset = scores - mean[question]
+    spread = np.sqrt(np.bincount(question[is_used], offset[is_used] ** 2, minlength=q) / n)
+    has_spread = spread > 1e-9 * np.maximum(1.0, np.abs(mean))
+    spread = np.where(has_spread, spread, np.nan)
+    return np.asarray(offset / spread[question])
 
 
-def _weights(z: Floats, crowd: Crowd) -> Floats:
-    """(Q,) item-rest correlations of the voters' z-scores; 0 for a question without any."""
-    use = crowd.votes & ~np.isnan(z)
+def _compute_question_weights(z: Floats, crowd: Crowd) -> Floats:
+    """Return (Q,) item-rest correlations of the voters' z-scores; 0 for a question without any."""
+    is_used = crowd.votes & ~np.isnan(z)
     weights = np.zeros(crowd.corpus.n_questions)
-    if use.any():
-        worker, workers = codes_of(crowd.workers[use])
-        question, questions = codes_of(crowd.questions[use])
+    if is_used.any():
+        worker, workers = codes_of(crowd.workers[is_used])
+        question, questions = codes_of(crowd.questions[is_used])
         cells = Cells.from_codes(worker, question, len(workers), len(questions))
-        found = item_rest_weights(z[use][cells.row][:, None], np.ones((len(cells), 1)), cells)
-        weights[questions.astype(np.int64)] = cells.to_questions(found)[:, 0]
+        item_rest = item_rest_weights(
+            z[is_used][cells.row][:, None], np.ones((len(cells), 1)), cells
+        )
+        weights[questions.astype(np.int64)] = cells.to_questions(item_rest)[:, 0]
     return weights

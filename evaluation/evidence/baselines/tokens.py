@@ -1,4 +1,4 @@
-"""BERTScore: tokens of two answers matched by the vectors a language model gives them."""
+"""Score answers by BERTScore against the other answers, with MiniLM's token vectors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from evaluation.methods.undefined import ratio
 
 
 @MeanOfAnswers
-def bertscore(crowd: Crowd) -> Floats:
-    """Return (N,) mean BERTScore F1 of the answers against each of the others.
+def score_by_bertscore(crowd: Crowd) -> Floats:
+    """Return (N,) mean BERTScore F1 of each answer against the other answers to its question.
 
     Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
     Adapted: the other answers to the question stand for the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
-    return crowd.against_others(_pairs(crowd.corpus))
+    return crowd.compute_mean_to_others(_tabulate_bertscore(crowd.corpus))
 
 
-def matched(tokens: Sequence[Floats]) -> Floats:
-    """Return (n, n) BERTScore F1 between n texts, given (t, d) vectors of the tokens of each.
+def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
+    """Return (n, n) BERTScore F1 between n texts, from the (t, d) token vectors of each.
 
     Precision [i, j] is the mean, over the tokens of i, of the greatest cosine to a token of j;
     recall is precision [j, i]. 0 for a text without tokens, or where the two sum to 0 or less.
@@ -39,6 +39,7 @@ def matched(tokens: Sequence[Floats]) -> Floats:
     x = np.concatenate([tokens[at] for at in some.tolist()])
     x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
     starts = np.concatenate([[0], np.cumsum(sizes[some])[:-1]])
+    # One product over all tokens, reduced per text, in place of a loop over pairs.
     best = np.maximum.reduceat(x @ x.T, starts, axis=1)
     means = np.add.reduceat(best, starts, axis=0) / sizes[some][:, None]
     precision[np.ix_(some, some)] = means
@@ -46,7 +47,9 @@ def matched(tokens: Sequence[Floats]) -> Floats:
     return ratio(2 * precision * precision.T, total, 0.0)
 
 
-def _pairs(corpus: Corpus) -> Floats:
+def _tabulate_bertscore(corpus: Corpus) -> Floats:
+    """Return the (Q, k, k) table of BERTScore F1; frees the token vectors afterwards."""
+
     def tokens() -> list[Floats]:
         from evaluation.backends.embedding.minilm import load_minilm
 
@@ -56,9 +59,9 @@ def _pairs(corpus: Corpus) -> Floats:
             raise UnavailableError("no_minilm") from error
 
     def table(rows: Integers) -> Floats:
-        found = corpus.once("tokens", tokens)
-        return matched([found[row] for row in rows])
+        vectors = corpus.cache("tokens", tokens)
+        return compute_bertscore_f1([vectors[row] for row in rows])
 
-    pairs = corpus.pairs("bertscore", table)
+    pairs = corpus.tabulate_pairs("bertscore", table)
     corpus.forget("tokens")
     return pairs

@@ -1,7 +1,7 @@
-"""Which method to trust in a domain of one's own, by graded answers of it.
+"""Find the method that agrees best with graded answers of the user's own domain.
 
-`crowds` makes crowds of them, of the workers that the file names or of dealt ones, and `trust`
-tries all methods on these and says which one to trust; `summing` keeps what is told. `kind` is the
-kind of run that does so in the background (`running`): it stands here and not among the other
-kinds because it needs the methods of the evidence, which lie above these.
+`crowds` makes crowds of the answers, of the workers that the file names or of simulated ones.
+`trust` scores them with all methods and chooses the one to trust; `summing` builds the stored
+summary. `kind` is the run type that does so in the background (`running`). It is here and not among
+the other run types because it needs the methods of the evidence, which lie above these.
 """

@@ -1,4 +1,4 @@
-"""Crowds made of graded answers: of real workers where they are known, else of dealt ones."""
+"""Make crowds of graded answers: of the named workers, or of simulated ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotations.exchange.graded import GradedAnswer
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.data_sets import GradedAnswers
-from evaluation.evidence.dealing import CROWD, Dealt, deal
+from evaluation.evidence.dealing import CROWD, AnswerAssignment, deal
 from evaluation.evidence.labelled_crowd import LabelledCrowd
 from evaluation.evidence.methods_table import FEWEST_WORKERS, Trial
 from evaluation.methods.cells import Booleans, Integers, codes_of
@@ -28,8 +28,8 @@ SMALLEST_CROWD = 6
 FLAT = 0.5
 
 
-class TooLittleError(ValueError):
-    """No crowd can be made, or none in which workers differ; `message` says why."""
+class TooFewGradesError(ValueError):
+    """No crowd can be made of the grades, or all workers are equal; `message` names the reason."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message.code)
@@ -38,7 +38,7 @@ class TooLittleError(ValueError):
 
 @dataclass(frozen=True)
 class GradedCrowds:
-    """Answers to be tried on, and how crowds are made of them.
+    """Graded answers, and how crowds are made of them.
 
     Attributes
     ----------
@@ -55,64 +55,70 @@ class GradedCrowds:
     notes: tuple[Message, ...]
 
     @classmethod
-    def of(cls, given: Sequence[GradedAnswer], seed: int = 0) -> GradedCrowds:
-        """Choose how crowds are made. Raises `TooLittleError`."""
-        grades = np.array([one.grade for one in given])
-        if len(given) and not np.ptp(grades):
-            raise TooLittleError(Message("graded.one_grade"))
-        if given and given[0].worker:
-            return cls._named(given, seed)
-        return cls._dealt(given, seed)
+    def from_answers(cls, graded: Sequence[GradedAnswer], seed: int = 0) -> GradedCrowds:
+        """Choose between named and simulated workers. Raises `TooFewGradesError`."""
+        grades = np.array([one.grade for one in graded])
+        if len(graded) and not np.ptp(grades):
+            raise TooFewGradesError(Message("graded.one_grade"))
+        if graded and graded[0].worker:
+            return cls._from_named_workers(graded, seed)
+        return cls._from_simulated_workers(graded, seed)
 
     @classmethod
-    def _named(cls, given: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
-        names = sorted({one.worker for one in given})
-        _, of_question = np.unique([one.question for one in given], return_counts=True)
+    def _from_named_workers(cls, graded: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
+        """Return the crowd of the named workers, sampled where a question has over 200 answers."""
+        names = sorted({one.worker for one in graded})
+        _, counts = np.unique([one.question for one in graded], return_counts=True)
         notes: list[Message] = []
-        if of_question.max() > MOST_ANSWERS:
-            share = MOST_ANSWERS / of_question.max()
+        if counts.max() > MOST_ANSWERS:
+            share = MOST_ANSWERS / counts.max()
             drawn = np.random.default_rng(seed).permutation(len(names))
-            kept = {names[at] for at in drawn[: max(1, int(share * len(names)))]}
-            given = [one for one in given if one.worker in kept]
-            values = {"all": len(names), "workers": len(kept), "most": MOST_ANSWERS}
+            sampled = {names[at] for at in drawn[: max(1, int(share * len(names)))]}
+            graded = [one for one in graded if one.worker in sampled]
+            values = {"all": len(names), "workers": len(sampled), "most": MOST_ANSWERS}
             notes.append(Message("graded.sampled_workers", values))
-        workers, _ = codes_of([one.worker for one in given])
-        found = cls(_answers(given), workers, 0, False, tuple(notes))
-        compared = int(found._enough().sum())
-        if compared < FEWEST_WORKERS:
-            values = {"count": compared, "fewest": FEWEST_QUESTIONS}
-            raise TooLittleError(Message("graded.few_workers", values))
-        return found
+        workers, _ = codes_of([one.worker for one in graded])
+        crowds = cls(_collect_answers(graded), workers, 0, False, tuple(notes))
+        n_compared = int(crowds._has_enough_answers().sum())
+        if n_compared < FEWEST_WORKERS:
+            values = {"count": n_compared, "fewest": FEWEST_QUESTIONS}
+            raise TooFewGradesError(Message("graded.few_workers", values))
+        return crowds
 
     @classmethod
-    def _dealt(cls, given: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
+    def _from_simulated_workers(cls, graded: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
+        """Return the settings of the largest simulated crowd that half of the questions allow."""
         rng = np.random.default_rng(seed)
         places: dict[str, list[int]] = {}
-        for at, one in enumerate(given):
-            places.setdefault(one.question, []).append(at)
+        for row, one in enumerate(graded):
+            places.setdefault(one.question, []).append(row)
         counts = np.array([len(rows) for rows in places.values()])
         crowd = next(
             (n for n in range(CROWD, SMALLEST_CROWD - 1, -TIER) if (counts >= n).mean() >= FLAT), 0
         )
         if not crowd or (counts >= crowd).sum() < TIER:
-            raise TooLittleError(Message("graded.few_answers", {"fewest": SMALLEST_CROWD}))
+            raise TooFewGradesError(Message("graded.few_answers", {"fewest": SMALLEST_CROWD}))
         notes: list[Message] = []
         if (counts > MOST_TO_DEAL).any():
             notes.append(Message("graded.sampled_answers", {"most": MOST_TO_DEAL}))
-        if small := int((counts < crowd).sum()):
-            notes.append(Message("graded.left_out_questions", {"count": small, "crowd": crowd}))
+        if n_left_out := int((counts < crowd).sum()):
+            notes.append(
+                Message("graded.left_out_questions", {"count": n_left_out, "crowd": crowd})
+            )
         drawn = [rng.permutation(rows)[:MOST_TO_DEAL] for rows in places.values()]
-        kept = [at for rows in drawn if len(rows) >= crowd for at in sorted(rows.tolist())]
-        answers = _answers([given[at] for at in kept])
-        return cls(answers, None, crowd, _best_differ(answers, crowd), tuple(notes))
+        rows_used = [row for rows in drawn if len(rows) >= crowd for row in sorted(rows.tolist())]
+        answers = _collect_answers([graded[row] for row in rows_used])
+        return cls(answers, None, crowd, _has_grade_spread(answers, crowd), tuple(notes))
 
     @property
     def n_workers(self) -> int:
         """Number of workers, of all or of a dealt crowd."""
         return self.crowd if self.workers is None else int(self.workers.max()) + 1
 
-    def trials(self, corpus: Corpus, seeds: range, only: Booleans | None = None) -> list[Trial]:
-        """Return crowds with their true values, on all questions or on some (Q,).
+    def build_trials(
+        self, corpus: Corpus, seeds: range, only: Booleans | None = None
+    ) -> list[Trial]:
+        """Return crowds with their true values, on all questions or on those of `only` (Q,).
 
         One crowd of real workers, or one dealt by each seed. A worker's true value is the mean
         grade of its answers there; NaN for a real one with fewer than 5 of them, who answers but is
@@ -120,40 +126,43 @@ class GradedCrowds:
         """
         if self.workers is not None:
             keep = None if only is None else only[corpus.question]
-            trial = self._labelled(corpus).trial(keep, seeds.start)
-            return [Trial(trial.crowd, np.where(self._enough(keep), trial.truth, np.nan))]
-        found = []
+            trial = self._build_labelled_crowd(corpus).build_trial(keep, seeds.start)
+            return [
+                Trial(trial.crowd, np.where(self._has_enough_answers(keep), trial.truth, np.nan))
+            ]
+        trials = []
         for seed in seeds:
-            dealt = deal(self.answers, TIER, seed, crowd=self.crowd, best=self.best)
+            assignment = deal(self.answers, TIER, seed, crowd=self.crowd, best=self.best)
             if only is not None:
-                keep = only[corpus.question[dealt.rows]]
-                dealt = Dealt(dealt.rows[keep], dealt.workers[keep])
-            crowd = Crowd(corpus, dealt.rows, dealt.workers, seed=seed)
-            found.append(Trial(crowd, dealt.truth(self.answers.grades)))
-        return found
+                keep = only[corpus.question[assignment.rows]]
+                assignment = AnswerAssignment(assignment.rows[keep], assignment.workers[keep])
+            crowd = Crowd(corpus, assignment.rows, assignment.workers, seed=seed)
+            trials.append(Trial(crowd, assignment.compute_true_grades(self.answers.grades)))
+        return trials
 
-    def _labelled(self, corpus: Corpus) -> LabelledCrowd:
-        """The answers of real workers with their grades."""
+    def _build_labelled_crowd(self, corpus: Corpus) -> LabelledCrowd:
+        """Return the answers of the named workers with their grades."""
         assert self.workers is not None
         return LabelledCrowd(corpus, self.workers, self.answers.grades)
 
-    def _enough(self, keep: Booleans | None = None) -> Booleans:
-        """(M,) which real workers have 5 of some answers (N,), or of all."""
+    def _has_enough_answers(self, keep: Booleans | None = None) -> Booleans:
+        """Return (M,) which named workers have 5 answers among those of `keep` (N,)."""
         assert self.workers is not None
         some = self.workers if keep is None else self.workers[keep]
         return np.bincount(some, minlength=self.n_workers) >= FEWEST_QUESTIONS
 
 
-def _answers(given: Sequence[GradedAnswer]) -> GradedAnswers:
+def _collect_answers(graded: Sequence[GradedAnswer]) -> GradedAnswers:
+    """Return the texts, questions and grades as arrays."""
     return GradedAnswers(
-        [one.text for one in given],
-        np.array([one.question for one in given]),
-        np.array([one.grade for one in given]),
+        [one.text for one in graded],
+        np.array([one.question for one in graded]),
+        np.array([one.grade for one in graded]),
     )
 
 
-def _best_differ(answers: GradedAnswers, crowd: int) -> bool:
-    """Whether the best answers differ in grade on enough questions."""
+def _has_grade_spread(answers: GradedAnswers, crowd: int) -> bool:
+    """Return whether the best answers differ in grade on at least half of the questions."""
     codes, labels = codes_of(answers.questions)
     flat = 0
     for question in range(len(labels)):

@@ -1,4 +1,4 @@
-"""Trying all methods on a set's graded answers, in the background and over several turns."""
+"""Score a set's graded answers with all methods in the background, over several turns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, combined_hash
 from evaluation.consensus.vectors import Embedded
 from evaluation.evidence.baselines import Corpus, methods
-from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
-from evaluation.evidence.graded.summing import summary_of
-from evaluation.evidence.graded.trust import Aside, try_methods
+from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
+from evaluation.evidence.graded.summing import build_summary
+from evaluation.evidence.graded.trust import Aside, compare_on_grades
 from evaluation.evidence.request import FIRST_SEED
 from evaluation.flow.graded.options import GradedOptions
 from evaluation.methods.grams import Vectors
@@ -30,18 +30,21 @@ from evaluation.steps.graded import marked_of
 ASIDE = "tried-methods"
 
 
-def try_on_graded(turn: Turn) -> None:
-    """Try all methods of a claimed run, or as many as the turn has time for."""
+def compare_methods(turn: Turn) -> None:
+    """Score with all methods for a claimed run, as far as the turn's time allows.
+
+    What one turn has scored is stored under `ASIDE`; the next turn continues there.
+    """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
-    options = options_of(run)
-    marked = marked_of(run.version.question_set_id)
-    if marked is None:
+    options = load_options(run)
+    graded_file = marked_of(run.version.question_set_id)
+    if graded_file is None:
         raise RunInputError("run.no_graded_answers")
     try:
-        graded = marked.graded(Labels.parse(options.labels or ""))
-        crowds = GradedCrowds.of(graded, options.seed)
+        graded = graded_file.graded(Labels.parse(options.labels or ""))
+        crowds = GradedCrowds.from_answers(graded, options.seed)
         version = metadata.version("crowdgrade")
-        input_hash = combined_hash([marked.sha256])
+        input_hash = combined_hash([graded_file.sha256])
         signature = "|".join(
             [
                 "graded",
@@ -50,34 +53,42 @@ def try_on_graded(turn: Turn) -> None:
                 f"version:{version}",
             ]
         )
-        kept = turn.kept(ASIDE) or {}
-        aside = _of_json(kept["scores"]) if kept.get("key") == signature else {}
+        stored = turn.kept(ASIDE) or {}
+        scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
-        def told(done: int, total: int) -> None:
+        def save_progress(done: int, total: int) -> None:
             turn.report("methods", done, total)
             if turn.is_over() and done < total:
                 with turn.fenced():
-                    turn.keep(ASIDE, {"key": signature, "scores": _as_json(aside)})
+                    turn.keep(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
                 raise OutOfTimeError(turn.run_id)
 
         seeds = range(FIRST_SEED + options.seed, FIRST_SEED + options.seed + options.repetitions)
-        corpus = _corpus(turn, options, crowds, marked.references)
-        tried = try_methods(
-            *(crowds, corpus, methods(core=not options.slow), seeds, options.seed, told, aside)
+        corpus = _build_corpus(turn, options, crowds, graded_file.references)
+        comparison = compare_on_grades(
+            *(
+                crowds,
+                corpus,
+                methods(core=not options.slow),
+                seeds,
+                options.seed,
+                save_progress,
+                scores,
+            )
         )
     except InputError as error:
         raise RunInputError.of_sentence(str(error.problems[0].reason)) from error
-    except TooLittleError as error:
-        said = SITE.said(error.message)
-        raise RunInputError.of_sentence(f"{capfirst(said)}.") from error
-    summary = summary_of(marked, crowds, tried, seeds, options.seed)
+    except TooFewGradesError as error:
+        reason = SITE.said(error.message)
+        raise RunInputError.of_sentence(f"{capfirst(reason)}.") from error
+    summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(Ending(signature, input_hash, summary, list(summary.notes)))
 
 
-def options_of(run: Run) -> GradedOptions:
-    """Return the options of a run; what an older run did not store has its default."""
+def load_options(run: Run) -> GradedOptions:
+    """Return the options of a run, with defaults for those that an older run lacks."""
     stored: dict[str, Any] = run.parameters
     try:
         return GradedOptions.of_dict(stored)
@@ -85,36 +96,43 @@ def options_of(run: Run) -> GradedOptions:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
-def _corpus(
-    turn: Turn, options: GradedOptions, crowds: GradedCrowds, right: dict[str, str]
+def _build_corpus(
+    turn: Turn, options: GradedOptions, crowds: GradedCrowds, references_by_question: dict[str, str]
 ) -> Corpus:
-    """The answers with their vectors, which are kept in the database as those of any run."""
+    """Return the corpus of the answers; vectors come from the database's cache."""
     answers = crowds.answers
     labels = list(dict.fromkeys(answers.questions.tolist()))
-    references = [right[label] for label in labels if label in right]
+    references = [
+        references_by_question[label] for label in labels if label in references_by_question
+    ]
     complete = len(references) == len(labels)
-    made: dict[str, Embedded] = {}
+    embedded: dict[str, Embedded] = {}
 
-    def of(spec: str) -> Embedded:
-        if spec not in made:
+    def embed_once(spec: str) -> Embedded:
+        if spec not in embedded:
             parameters = AqerParameters(embedder=spec)
             others = references if complete else None
-            made[spec] = embed_texts(parameters, turn, answers.texts, others)
-        return made[spec]
+            embedded[spec] = embed_texts(parameters, turn, answers.texts, others)
+        return embedded[spec]
 
-    def of_references(spec: str) -> Vectors:
-        found = of(spec).models
+    def embed_references(spec: str) -> Vectors:
+        found = embed_once(spec).models
         assert found is not None
         return found
 
     return Corpus(
-        *(answers.texts, answers.questions, lambda spec: of(spec).answers, options.embedder),
-        references=of_references if complete else None,
+        *(
+            answers.texts,
+            answers.questions,
+            lambda spec: embed_once(spec).answers,
+            options.embedder,
+        ),
+        references=embed_references if complete else None,
     )
 
 
-def _as_json(aside: Aside) -> dict[str, Any]:
-    """Scores as JSON, which has no NaN."""
+def _encode_scores(aside: Aside) -> dict[str, Any]:
+    """Return the scores as JSON values, null for NaN."""
     return {
         key: found
         if isinstance(found, str)
@@ -123,7 +141,8 @@ def _as_json(aside: Aside) -> dict[str, Any]:
     }
 
 
-def _of_json(stored: dict[str, Any]) -> Aside:
+def _decode_scores(stored: dict[str, Any]) -> Aside:
+    """Return the scores of `_encode_scores` as arrays."""
     return {
         key: found if isinstance(found, str) else np.array(found, dtype=np.float64)
         for key, found in stored.items()

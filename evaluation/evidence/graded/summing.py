@@ -1,4 +1,4 @@
-"""What is kept of a trial of all methods."""
+"""Build the stored summary of a comparison of methods on graded answers."""
 
 from __future__ import annotations
 
@@ -6,34 +6,38 @@ import numpy as np
 
 from annotations.exchange.graded import MarkedFile
 from evaluation.evidence.graded.crowds import GradedCrowds
-from evaluation.evidence.graded.trust import Tried
+from evaluation.evidence.graded.trust import MethodComparison
 from evaluation.flow.graded.summary import VERSION, GradedSummary
 from evaluation.words.message import Message
 
 
-def summary_of(
-    marked: MarkedFile, crowds: GradedCrowds, tried: Tried, seeds: range, seed: int
+def build_summary(
+    graded_file: MarkedFile,
+    crowds: GradedCrowds,
+    comparison: MethodComparison,
+    seeds: range,
+    seed: int,
 ) -> GradedSummary:
-    """Return what is kept of a trial."""
-    dealt = "best" if crowds.best else "random"
-    notes = [*(Message.of(text) for text in marked.warnings), *crowds.notes]
+    """Return the stored summary of a comparison of methods."""
+    assignment = "best" if crowds.best else "random"
+    notes = [*(Message.of(text) for text in graded_file.warnings), *crowds.notes]
     return GradedSummary(
         version=VERSION,
-        file=marked.name,
-        layout=marked.layout,
-        dealt="" if crowds.workers is not None else dealt,
+        file=graded_file.name,
+        layout=graded_file.layout,
+        dealt="" if crowds.workers is not None else assignment,
         answers=len(crowds.answers.texts),
         workers=crowds.n_workers,
-        compared=tried.compared,
+        compared=comparison.compared,
         questions=len(np.unique(crowds.answers.questions)),
-        held=tried.held,
+        held=comparison.held,
         repetitions=1 if crowds.workers is not None else len(seeds),
         seed=seed,
-        verdict=tried.verdict,
-        method=tried.method,
-        best=tried.best,
-        rival=tried.rival,
-        lead=tried.lead,
-        rows=tried.rows,
+        verdict=comparison.verdict,
+        method=comparison.method,
+        best=comparison.best,
+        rival=comparison.rival,
+        lead=comparison.lead,
+        rows=comparison.rows,
         notes=tuple(note.as_dict() for note in notes),
     )

@@ -21,9 +21,15 @@ import numpy as np
 
 from evaluation.evidence.baselines import METHODS, Corpus, Method
 from evaluation.evidence.baselines.aqer import VARIANTS
-from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
-from evaluation.evidence.heldout import MethodChoice, choose, choosing_half
-from evaluation.evidence.methods_table import FEWEST_WORKERS, Scored, Trial, rows_of, score
+from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
+from evaluation.evidence.heldout import MethodChoice, choose_method, draw_choosing_half
+from evaluation.evidence.methods_table import (
+    FEWEST_WORKERS,
+    MethodScores,
+    Trial,
+    build_rows,
+    score_trials,
+)
 from evaluation.evidence.tables import EvidenceRow
 from evaluation.flow.graded.summary import DEFAULT, Between, MethodRow, Verdict
 from evaluation.methods.cells import Booleans, Floats
@@ -47,8 +53,8 @@ PARTS = ("full", "choosing", "held")
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What came of it.
+class MethodComparison:
+    """Result of comparing methods on graded answers: tables, verdict and chosen method.
 
     Attributes
     ----------
@@ -70,16 +76,18 @@ class Tried:
     held: int
 
 
-def try_methods(
+def compare_on_grades(
     crowds: GradedCrowds,
     corpus: Corpus,
     methods: Sequence[Method],
     seeds: range,
     seed: int = 0,
-    told: Callable[[int, int], None] | None = None,
-    aside: Aside | None = None,
-) -> Tried:
-    """Try all methods, on all questions and on both halves.
+    on_step: Callable[[int, int], None] | None = None,
+    scores: Aside | None = None,
+) -> MethodComparison:
+    """Score graded answers with all methods, on all questions and on both halves.
+
+    The second half measures what the first half chose.
 
     Parameters
     ----------
@@ -88,54 +96,61 @@ def try_methods(
     told : hears how many of how many steps are done; what it raises ends the trial.
     aside : what was computed before, by part and method; what is computed is added.
 
-    Raises `TooLittleError` where all workers have the same mean grade.
+    Raises `TooFewGradesError` where all workers have the same mean grade.
     """
-    kept = {} if aside is None else aside
-    half = choosing_half(corpus.n_questions, seed)
+    known = {} if scores is None else scores
+    half = draw_choosing_half(corpus.n_questions, seed)
     parts: dict[str, Booleans | None] = {"full": None}
     if min(half.sum(), (~half).sum()) >= FEWEST_IN_HALF:
         parts |= {"choosing": half, "held": ~half}
-    found: dict[str, _Part] = {}
+    scored_parts: dict[str, _ScoredPart] = {}
     done, total = 0, len(parts) * len(methods)
-    for name, only in parts.items():
-        trials = crowds.trials(corpus, seeds, only)
+    for name, selected in parts.items():
+        trials = crowds.build_trials(corpus, seeds, selected)
         scored = []
         for method in methods:
-            scored.append(_scored(trials, method, kept, f"{name}/{method.name}"))
+            scored.append(_score_or_reuse(trials, method, known, f"{name}/{method.name}"))
             done += 1
-            if told is not None:
-                told(done, total)
-        found[name] = _Part.of(scored, trials)
-    if not np.ptp(found["full"].truth, axis=1).any():
-        raise TooLittleError(Message("graded.no_spread"))
+            if on_step is not None:
+                on_step(done, total)
+        scored_parts[name] = _ScoredPart.of(scored, trials)
+    if not np.ptp(scored_parts["full"].truth, axis=1).any():
+        raise TooFewGradesError(Message("graded.no_spread"))
     setting = DEALT if crowds.workers is None else REAL
-    return _Judge(setting, methods, found, half, corpus, seed).tried()
+    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).compare()
 
 
-def _scored(trials: Sequence[Trial], method: Method, kept: Aside, key: str) -> Scored:
-    """Score the workers, or take what was put aside."""
-    before = kept.get(key)
-    if before is None:
-        scored = score(trials, method)
-        kept[key] = (scored.reason or "") if scored.scores is None else scored.scores
+def _score_or_reuse(
+    trials: Sequence[Trial], method: Method, known: Aside, key: str
+) -> MethodScores:
+    """Return the method's scores of the workers, from `known` where it has them."""
+    stored = known.get(key)
+    if stored is None:
+        scored = score_trials(trials, method)
+        known[key] = (scored.reason or "") if scored.scores is None else scored.scores
         return scored
-    return Scored(method, None, before) if isinstance(before, str) else Scored(method, before)
+    return (
+        MethodScores(method, None, stored)
+        if isinstance(stored, str)
+        else MethodScores(method, stored)
+    )
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Scores of all methods on a part of the questions, of the workers that are compared there."""
+class _ScoredPart:
+    """Scores of all methods on a part of the questions, for the workers compared there."""
 
-    scored: Mapping[str, Scored]
+    scored: Mapping[str, MethodScores]
     truth: Floats
 
     @classmethod
-    def of(cls, scored: Sequence[Scored], trials: Sequence[Trial]) -> _Part:
+    def of(cls, scored: Sequence[MethodScores], trials: Sequence[Trial]) -> _ScoredPart:
+        """Return the scores of the workers with a true value in any trial."""
         truth = np.array([trial.truth for trial in trials])
         known = ~np.isnan(truth).all(axis=0)
         return cls(
             {
-                one.method.name: Scored(
+                one.method.name: MethodScores(
                     one.method, None if one.scores is None else one.scores[:, known], one.reason
                 )
                 for one in scored
@@ -145,127 +160,150 @@ class _Part:
 
     @property
     def n_workers(self) -> int:
+        """Return the number of compared workers."""
         return self.truth.shape[1]
 
-    def agreement(self, name: str, seed: int) -> Between:
-        """Return how a method's scores agree with the truth."""
+    def estimate_agreement(self, name: str, seed: int) -> Between:
+        """Return a method's mean correlation with the truth, with its 95% interval."""
         scores = self.scored[name].scores
         if scores is None or self.n_workers < FEWEST_WORKERS:
             return Between()
-        found = mean_correlation(scores, self.truth, seed=seed)
-        return Between(found.value, found.low, found.high)
+        correlation = mean_correlation(scores, self.truth, seed=seed)
+        return Between(correlation.value, correlation.low, correlation.high)
 
-    def leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Between]:
-        """Return the leads of methods over one, which are 0 where there is no difference at all."""
-        against = self.scored[over].scores
+    def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Between]:
+        """Return each method's lead in correlation over one method, empty below 3 workers."""
+        reference = self.scored[over].scores
         scores = {n: s for n in names if (s := self.scored[n].scores) is not None and n != over}
-        if against is None or not scores or self.n_workers < FEWEST_WORKERS:
+        if reference is None or not scores or self.n_workers < FEWEST_WORKERS:
             return {}
         stacked = np.array(list(scores.values()))
-        found = correlation_differences(stacked, against, self.truth, seed=seed)
+        differences = correlation_differences(stacked, reference, self.truth, seed=seed)
         return {
             name: Between(one.difference, one.low, one.high)
-            for name, one in zip(scores, found, strict=True)
+            for name, one in zip(scores, differences, strict=True)
         }
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """Says which method to trust, of scores on all questions and on two halves."""
+class _MethodSelector:
+    """Chooses the method to trust, from scores on all questions and on two halves."""
 
     setting: str
     methods: Sequence[Method]
-    parts: Mapping[str, _Part]
+    parts: Mapping[str, _ScoredPart]
     half: Booleans
     corpus: Corpus
     seed: int
 
-    def tried(self) -> Tried:
+    def compare(self) -> MethodComparison:
+        """Return the rows of all methods and the verdict; "small" without two halves."""
         full = self.parts["full"]
-        table = self._table(self.setting, "full")
+        table = self._build_rows(self.setting, "full")
         rows = {row.method: row for row in table}
         if "held" not in self.parts:
-            made = tuple(self._row(method, rows[method.name], {}, {}) for method in self.methods)
-            return Tried(
-                *(table, None, made, "small", DEFAULT, "", "", Between(), full.n_workers, 0)
+            method_rows = tuple(
+                self._build_method_row(method, rows[method.name], {}, {}) for method in self.methods
             )
-        on_half = self._table(self.setting, "choosing")
+            return MethodComparison(
+                *(table, None, method_rows, "small", DEFAULT, "", "", Between(), full.n_workers, 0)
+            )
+        on_half = self._build_rows(self.setting, "choosing")
         labels = self.corpus.labels[self.half].tolist()
-        choice = choose(on_half, self.methods, labels, self.seed)
-        table += self._table(self.setting + HELD_OUT, "held")
+        choice = choose_method(on_half, self.methods, labels, self.seed)
+        table += self._build_rows(self.setting + HELD_OUT, "held")
         held = self.parts["held"]
-        leads = held.leads([method.name for method in self.methods], DEFAULT, self.seed)
-        made = tuple(
-            self._row(method, rows[method.name], choice.means, leads) for method in self.methods
+        leads = held.estimate_leads([method.name for method in self.methods], DEFAULT, self.seed)
+        method_rows = tuple(
+            self._build_method_row(method, rows[method.name], choice.means, leads)
+            for method in self.methods
         )
-        verdict, best, rival, lead = self._verdict(choice, leads)
+        verdict, best, rival, lead = self._decide(choice, leads)
         method = best if verdict == "better" else DEFAULT
         n_held = int((~self.half).sum())
-        return Tried(
-            *(table, choice, made, verdict, method, best, rival, lead, full.n_workers, n_held)
+        return MethodComparison(
+            *(
+                table,
+                choice,
+                method_rows,
+                verdict,
+                method,
+                best,
+                rival,
+                lead,
+                full.n_workers,
+                n_held,
+            )
         )
 
-    def _table(self, setting: str, part: str) -> list[EvidenceRow]:
-        found = self.parts[part]
-        return rows_of(setting, list(found.scored.values()), found.truth, self.seed)
+    def _build_rows(self, setting: str, part: str) -> list[EvidenceRow]:
+        """Return the evidence rows of one part of the questions."""
+        scored_part = self.parts[part]
+        return build_rows(setting, list(scored_part.scored.values()), scored_part.truth, self.seed)
 
-    def _verdict(
+    def _decide(
         self, choice: MethodChoice, leads: Mapping[str, Between]
     ) -> tuple[Verdict, str, str, Between]:
-        """Return the verdict, what was best on the choosing half, its rival, and its lead."""
+        """Return the verdict, the best method on the choosing half, its rival, and its lead."""
         means, held = choice.means, self.parts["held"]
         best = choice.method
         if best is None or DEFAULT not in means:
             return "small", best or "", DEFAULT, Between()
-        if means[best] - means[DEFAULT] < SAME or _is_same(leads.get(best)):
+        if means[best] - means[DEFAULT] < SAME or _is_negligible(leads.get(best)):
             best = DEFAULT
         if best != DEFAULT:
             lead = leads.get(best, Between())
-            return self._by(lead, "better"), best, DEFAULT, lead
+            return self._judge_lead(lead, "better"), best, DEFAULT, lead
         others = sorted((name for name in means if name != DEFAULT), key=lambda n: -means[n])
-        rival = next((name for name in others if not _is_same(leads.get(name))), "")
+        rival = next((name for name in others if not _is_negligible(leads.get(name))), "")
         if not rival:
             return "apart", DEFAULT, others[0] if others else "", Between(0.0)
-        lead = held.leads([DEFAULT], rival, self.seed).get(DEFAULT, Between())
-        return self._by(lead, "default"), DEFAULT, rival, lead
+        lead = held.estimate_leads([DEFAULT], rival, self.seed).get(DEFAULT, Between())
+        return self._judge_lead(lead, "default"), DEFAULT, rival, lead
 
-    def _by(self, lead: Between, if_above: Verdict) -> Verdict:
+    def _judge_lead(self, lead: Between, if_above: Verdict) -> Verdict:
+        """Return the verdict of a lead: `if_above` where its interval is above 0."""
         if lead.low is None:
             return "small"
         return if_above if lead.low > 0 else "apart"
 
-    def _row(
+    def _build_method_row(
         self,
         method: Method,
         row: EvidenceRow,
         means: Mapping[str, float],
         leads: Mapping[str, Between],
     ) -> MethodRow:
+        """Return the stored row of a method, with a reason where it has no number."""
         name = method.name
         reason = self.parts["full"].scored[name].reason
         if reason is not None:
             return MethodRow(name, method.kind, reason=reason)
-        of_full = self.parts["full"].agreement(name, self.seed)
-        held = self.parts["held"].agreement(name, self.seed) if "held" in self.parts else Between()
+        of_full = self.parts["full"].estimate_agreement(name, self.seed)
+        held = (
+            self.parts["held"].estimate_agreement(name, self.seed)
+            if "held" in self.parts
+            else Between()
+        )
         rank = None if np.isnan(row.spearman_mean) else row.spearman_mean
         lead = leads.get(name, Between())
         return MethodRow(
             *(name, method.kind, of_full, rank, means.get(name), held, lead),
-            run=run_options(name),
+            run=find_run_options(name),
             reason=None if of_full.value is not None else row.reason("pearson_mean"),
         )
 
 
-def _is_same(lead: Between | None) -> bool:
-    """Whether a method is another one under a second name."""
+def _is_negligible(lead: Between | None) -> bool:
+    """Return whether a lead is within .0005: the method equals the other one."""
     if lead is None or lead.value is None:
         return False
     ends = (lead.value, lead.low or 0.0, lead.high or 0.0)
     return all(abs(end) < SAME for end in ends)
 
 
-def run_options(name: str) -> dict[str, str] | None:
-    """Return the options of a grading run that computes a method; None where no run does."""
+def find_run_options(name: str) -> dict[str, str] | None:
+    """Return the options of a grading run that computes a method; None without such a run."""
     variant = VARIANTS.get(name)
     if variant is None or len(variant.embedders) > 1 or METHODS[name].kind != "aqer":
         return None

@@ -1,4 +1,4 @@
-"""How often alarms ring in honest crowds, and whether they find what they are for.
+"""Measure how often alarms are raised in honest crowds, and whether they find planted groups.
 
 Thresholds were set on other seeds (platform/docs/alarms.md). The honest crowds are simulated ones,
 student answers dealt to workers, and samples of the workers of real crowds; the others are crowds
@@ -26,14 +26,14 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     MOHLER,
     Translations,
-    crowdwsa_files,
+    list_crowdwsa_files,
     load_crowdwsa,
     load_mohler,
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
 from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.light_edits import lightly_edited
+from evaluation.evidence.studies.light_edits import edit_lightly
 from evaluation.evidence.studies.worker_grading import SETTINGS
 from evaluation.evidence.tables import write_table
 from evaluation.grading.alarms.methods import Finding, findings, survey
@@ -50,36 +50,41 @@ SIMULATED = (12, 20, 40, 60)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was told of one crowd: kinds that rang, and the groups named by each kind."""
+class RaisedAlarms:
+    """Alarms raised in one crowd: their kinds, and the groups that each kind names."""
 
-    rang: frozenset[str]
+    raised: frozenset[str]
     groups: dict[str, list[frozenset[int]]]
-    partly: bool
+    partly_copied: bool
 
     @classmethod
-    def of_rows(cls, rows: Iterable[Alarm]) -> Told:
-        """From the rows of a grading whose workers are numbers."""
-        return cls._of([(row.kind, row.severity, map(int, row.workers)) for row in rows])
+    def from_alarms(cls, rows: Iterable[Alarm]) -> RaisedAlarms:
+        """Build it from a grading's alarms; worker ids are numbers."""
+        return cls._from_triples([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
     @classmethod
-    def of_findings(cls, found: list[Finding], workers: NDArray[np.int64]) -> Told:
-        """From findings; `workers` (M,) are the numbers behind the codes."""
-        return cls._of([(f.kind, f.severity, map(int, workers[f.workers])) for f in found])
+    def from_findings(cls, found: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
+        """Build it from findings; `workers` (M,) maps their codes to worker numbers."""
+        return cls._from_triples(
+            [(f.kind, f.severity, map(int, workers[f.workers])) for f in found]
+        )
 
     @classmethod
-    def _of(cls, told: list[tuple[str, str, map[int]]]) -> Told:
+    def _from_triples(cls, triples: list[tuple[str, str, map[int]]]) -> RaisedAlarms:
+        """Build it from (kind, severity, workers) triples; notices count only as partly copied."""
         groups: dict[str, list[frozenset[int]]] = {}
-        for kind, severity, members in told:
+        for kind, severity, members in triples:
             if severity == "alarm":
                 groups.setdefault(kind, []).append(frozenset(members))
-        partly = any(kind == "copies" and severity != "alarm" for kind, severity, _ in told)
-        return cls(frozenset(groups) & frozenset(RINGING), groups, partly)
+        partly_copied = any(
+            kind == "copies" and severity != "alarm" for kind, severity, _ in triples
+        )
+        return cls(frozenset(groups) & frozenset(RINGING), groups, partly_copied)
 
 
 @dataclass(frozen=True)
-class CrowdKind:
-    """Crowds of one kind.
+class CrowdSetting:
+    """Crowds of one kind, with the groups that an alarm should name.
 
     Attributes
     ----------
@@ -89,37 +94,37 @@ class CrowdKind:
 
     name: str
     kind: str | None
-    make: Callable[[int], tuple[Told, list[frozenset[int]]]]
+    make: Callable[[int], tuple[RaisedAlarms, list[frozenset[int]]]]
 
 
-def simulated(
+def inspect_simulated(
     groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None
-) -> Told:
-    """Look at a simulated crowd, which has no texts."""
+) -> RaisedAlarms:
+    """Return the alarms of a simulated crowd without texts."""
     crowd = simulate(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
-    return Told.of_findings(findings(survey(aqer)), aqer.workers_.astype(np.int64))
+    return RaisedAlarms.from_findings(findings(survey(aqer)), aqer.workers_.astype(np.int64))
 
 
-def texted(
+def inspect_texts(
     embedder: str,
     vectors: Vectors,
     workers: NDArray[np.generic],
     questions: NDArray[np.generic],
     texts: list[str],
-) -> Told:
-    """Look at a crowd with texts, as every grading does; `embedder` is the SPEC of the vectors."""
+) -> RaisedAlarms:
+    """Return the alarms of a crowd with texts; `embedder` is the SPEC of the vectors."""
     parameters = AqerParameters(embedder=embedder, bootstrap=0)
-    who, asked = workers.tolist(), questions.tolist()
+    worker_list, question_list = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)
-    return Told.of_rows(
-        alarms_of(parameters, aqer, GradedAnswers(texts, who, asked, vectors)).found
+    return RaisedAlarms.from_alarms(
+        alarms_of(parameters, aqer, GradedAnswers(texts, worker_list, question_list, vectors)).found
     )
 
 
 @dataclass(frozen=True)
 class Dealer:
-    """Student answers, dealt to workers (`worker_grading.deal`), on some of the questions."""
+    """Crowds of simulated workers with student answers, on some of the questions."""
 
     corpus: Corpus
     made: CorpusVectors
@@ -127,138 +132,153 @@ class Dealer:
 
     @property
     def vectors(self) -> Vectors:
-        """The vectors of the student answers, (N, d), dense or sparse."""
-        return self.made.of(self.embedder)
+        """(N, d) vectors of the student answers, dense or sparse."""
+        return self.made.embed_texts(self.embedder)
 
-    def crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
-        """Return (N,) rows of the corpus and (N,) workers."""
-        dealt = deal(self.corpus, tier, seed)
-        asked = np.unique(self.corpus.questions)
-        some = np.random.default_rng(seed).choice(asked, n_questions, replace=False)
-        kept = np.isin(self.corpus.questions[dealt.rows], some)
-        return dealt.rows[kept], dealt.workers[kept]
+    def draw_crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
+        """Return (N,) rows of the corpus and (N,) workers of a random crowd."""
+        assignment = deal(self.corpus, tier, seed)
+        questions = np.unique(self.corpus.questions)
+        sampled = np.random.default_rng(seed).choice(questions, n_questions, replace=False)
+        keep = np.isin(self.corpus.questions[assignment.rows], sampled)
+        return assignment.rows[keep], assignment.workers[keep]
 
-    def honest(self, tier: int, n_questions: int, seed: int) -> tuple[Told, list[frozenset[int]]]:
-        """Look at a crowd as it was dealt."""
-        rows, workers = self.crowd(tier, n_questions, seed)
+    def inspect_honest(
+        self, tier: int, n_questions: int, seed: int
+    ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
+        """Return the alarms of a crowd of honest workers, and no group to find."""
+        rows, workers = self.draw_crowd(tier, n_questions, seed)
         texts = [self.corpus.texts[row] for row in rows.tolist()]
         questions = self.corpus.questions[rows]
-        return texted(self.embedder, self.vectors[rows], workers, questions, texts), []
+        return inspect_texts(self.embedder, self.vectors[rows], workers, questions, texts), []
 
-    def copying(
+    def inspect_copiers(
         self, tier: int, n_questions: int, edited: bool, seed: int
-    ) -> tuple[Told, list[frozenset[int]]]:
-        """Let four workers give the answers of the first of them."""
-        rows, workers = self.crowd(tier, n_questions, seed)
+    ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
+        """Return the alarms of a crowd in which four workers give equal answers, and the four."""
+        rows, workers = self.draw_crowd(tier, n_questions, seed)
         rng = np.random.default_rng(seed)
-        who = rng.choice(CROWD, COPIERS, replace=False)
+        copiers = rng.choice(CROWD, COPIERS, replace=False)
         questions = self.corpus.questions[rows]
-        source = dict(zip(questions[workers == who[0]], rows[workers == who[0]], strict=True))
-        copied = np.isin(workers, who[1:])
+        source = dict(
+            zip(questions[workers == copiers[0]], rows[workers == copiers[0]], strict=True)
+        )
+        copied = np.isin(workers, copiers[1:])
         rows = rows.copy()
         rows[copied] = [source[question] for question in questions[copied]]
         texts = [self.corpus.texts[row] for row in rows.tolist()]
         vectors = self.vectors[rows]
         if edited:
-            at = np.flatnonzero(copied)
-            for place in at.tolist():
-                texts[place] = lightly_edited(texts[place], rng)
-            theirs = self.made.of_more(self.embedder, [texts[place] for place in at.tolist()])
-            vectors = _with_rows(vectors, at, theirs)
-        told = texted(self.embedder, vectors, workers, questions, texts)
-        return told, [frozenset(who.tolist())]
+            edited_rows = np.flatnonzero(copied)
+            for place in edited_rows.tolist():
+                texts[place] = edit_lightly(texts[place], rng)
+            edited_vectors = self.made.embed_further(
+                self.embedder, [texts[place] for place in edited_rows.tolist()]
+            )
+            vectors = _replace_rows(vectors, edited_rows, edited_vectors)
+        alarms = inspect_texts(self.embedder, vectors, workers, questions, texts)
+        return alarms, [frozenset(copiers.tolist())]
 
 
-def _with_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) -> Vectors:
-    """Return the vectors with some rows replaced by the others, in their order."""
-    taken = np.arange(vectors.shape[0])
-    taken[rows] = vectors.shape[0] + np.arange(len(rows))
+def _replace_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) -> Vectors:
+    """Return the vectors with the named rows replaced by the others, in their order."""
+    source_rows = np.arange(vectors.shape[0])
+    source_rows[rows] = vectors.shape[0] + np.arange(len(rows))
     if isinstance(vectors, np.ndarray):
-        return np.concatenate([vectors, others])[taken]
-    return sparse.csr_array(sparse.vstack([vectors, others], format="csr"))[taken]
+        return np.concatenate([vectors, others])[source_rows]
+    return sparse.csr_array(sparse.vstack([vectors, others], format="csr"))[source_rows]
 
 
-def of_real_crowd(
+def inspect_real_sample(
     corpus: Translations, embedder: str, vectors: Vectors, seed: int
-) -> tuple[Told, list[frozenset[int]]]:
-    """Look at a random sample of a real crowd's workers, 12 to all of them."""
+) -> tuple[RaisedAlarms, list[frozenset[int]]]:
+    """Return the alarms of a random sample of a real crowd's workers, 12 to all of them."""
     rng = np.random.default_rng(seed)
     number = np.unique(corpus.workers, return_inverse=True)[1]
     m = int(number.max()) + 1
     chosen = rng.choice(m, int(rng.integers(FEWEST_OF_REAL, m + 1)), replace=False)
     rows = np.flatnonzero(np.isin(number, chosen))
     texts = [corpus.texts[row] for row in rows.tolist()]
-    return texted(embedder, vectors[rows], number[rows], corpus.sentences[rows], texts), []
+    return inspect_texts(embedder, vectors[rows], number[rows], corpus.sentences[rows], texts), []
 
 
-def settings(request: Request, progress: Progress | None = None) -> Iterator[CrowdKind]:
+def list_settings(request: Request, progress: Progress | None = None) -> Iterator[CrowdSetting]:
     """Yield all settings, honest crowds first; `--core` leaves out the edited texts."""
 
-    def simply(groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
-        return simulated(groups, n_questions, seed, answers), []
+    def inspect(groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
+        return inspect_simulated(groups, n_questions, seed, answers), []
 
     for m in SIMULATED:
-        yield CrowdKind(f"honest simulated {m}", None, partial(simply, honest(m), 15))
-    sparse = partial(simply, honest(40), 60, answers=8)
-    yield CrowdKind("honest simulated 40, 8 a question", None, sparse)
+        yield CrowdSetting(f"honest simulated {m}", None, partial(inspect, honest(m), 15))
+    sparse_crowd = partial(inspect, honest(40), 60, answers=8)
+    yield CrowdSetting("honest simulated 40, 8 a question", None, sparse_crowd)
     mohler = load_mohler(request.data)
     dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress), request.embedder)
-    for name, tier in SETTINGS.items():
+    for setting_name, tier in SETTINGS.items():
         for n in QUESTIONS:
-            yield CrowdKind(
-                f"honest dealt {name}, {n} questions", None, partial(dealer.honest, tier, n)
+            yield CrowdSetting(
+                f"honest dealt {setting_name}, {n} questions",
+                None,
+                partial(dealer.inspect_honest, tier, n),
             )
-    for name in ("T1", "T2"):
-        real = load_crowdwsa(request.data, name)
-        vectors = CorpusVectors(real.texts, progress).of(request.embedder)
-        sample = partial(of_real_crowd, real, request.embedder, vectors)
-        yield CrowdKind(f"honest CrowdWSA {name}", None, sample)
+    for setting_name in ("T1", "T2"):
+        real = load_crowdwsa(request.data, setting_name)
+        vectors = CorpusVectors(real.texts, progress).embed_texts(request.embedder)
+        sample = partial(inspect_real_sample, real, request.embedder, vectors)
+        yield CrowdSetting(f"honest CrowdWSA {setting_name}", None, sample)
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             n_weak = round(20 * share)
             camps = [frozenset(range(n_weak)), frozenset(range(n_weak, 20))]
 
-            def of_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
-                return simulated(correlated_weak(rho, share), 10, seed), camps
+            def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
+                return inspect_simulated(correlated_weak(rho, share), 10, seed), camps
 
-            yield CrowdKind(f"weak {share:.0%}, rho {rho:g}", "two_camps", of_camps)
+            yield CrowdSetting(f"weak {share:.0%}, rho {rho:g}", "two_camps", inspect_camps)
     for edited in (False,) if request.core else (False, True):
         for n in QUESTIONS:
-            what = "edited" if edited else "pasted"
-            yield CrowdKind(
-                f"four {what}, 10x2, {n} questions",
+            kind_of_copy = "edited" if edited else "pasted"
+            yield CrowdSetting(
+                f"four {kind_of_copy}, 10x2, {n} questions",
                 "copies",
-                partial(dealer.copying, SETTINGS["10x2"], n, edited),
+                partial(dealer.inspect_copiers, SETTINGS["10x2"], n, edited),
             )
 
 
 def reproduce_alarms(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table: shares of the crowds in which each kind rang.
+    """Write and return the table: the share of crowds in which each alarm kind was raised.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
     honest crowds. The rows "honest, all ..." are over all crowds of that source.
     """
     with OutputFolder(request.output) as folder:
-        told: dict[str, list[Told]] = {}
+        alarms_by_setting: dict[str, list[RaisedAlarms]] = {}
         rows: list[tuple[object, ...]] = []
-        for done, setting in enumerate(settings(request, progress)):
-            found = [setting.make(seed) for seed in request.seeds]
-            told[setting.name] = [one for one, _ in found]
+        for done, setting in enumerate(list_settings(request, progress)):
+            results = [setting.make(seed) for seed in request.seeds]
+            alarms_by_setting[setting.name] = [one for one, _ in results]
             exact = None
             if setting.kind is not None:
                 kind = setting.kind
-                exact = float(np.mean([_names(one, kind, groups) for one, groups in found]))
-            rows.append(_row(setting.name, told[setting.name], exact))
+                exact = float(
+                    np.mean([_names_exactly(one, kind, groups) for one, groups in results])
+                )
+            rows.append(_build_row(setting.name, alarms_by_setting[setting.name], exact))
             if progress is not None:
                 progress("alarms", done + 1, N_SETTINGS - len(QUESTIONS) * request.core)
-        honest_ones = {name: seen for name, seen in told.items() if name.startswith("honest")}
+        honest_alarms = {
+            name: pooled for name, pooled in alarms_by_setting.items() if name.startswith("honest")
+        }
         for source in ("honest simulated", "honest dealt", "honest CrowdWSA", "honest"):
-            seen = [
-                one for name, all_ in honest_ones.items() if name.startswith(source) for one in all_
+            pooled = [
+                one
+                for name, all_ in honest_alarms.items()
+                if name.startswith(source)
+                for one in all_
             ]
-            rows.append(_row(f"{source}, all", seen, None))
+            rows.append(_build_row(f"{source}, all", pooled, None))
         write_table(folder, "table", HEADER, rows)
-        sources = [MOHLER, *crowdwsa_files("T1")[:1], *crowdwsa_files("T2")[:1]]
+        sources = [MOHLER, *list_crowdwsa_files("T1")[:1], *list_crowdwsa_files("T2")[:1]]
         folder.write_json(
             "summary.json",
             {
@@ -287,21 +307,23 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Stud
 N_SETTINGS = len(SIMULATED) + 1 + len(SETTINGS) * len(QUESTIONS) + 2 + 6 + 2 * len(QUESTIONS)
 
 
-def _names(told: Told, kind: str, groups: list[frozenset[int]]) -> bool:
-    """Whether a kind names exactly these groups; camps of single questions name nobody."""
-    named = [group for group in told.groups.get(kind, []) if group]
-    return sorted(map(sorted, named)) == sorted(map(sorted, groups))
+def _names_exactly(alarms: RaisedAlarms, kind: str, groups: list[frozenset[int]]) -> bool:
+    """Return whether an alarm kind names exactly these groups; empty groups do not count."""
+    named_groups = [group for group in alarms.groups.get(kind, []) if group]
+    return sorted(map(sorted, named_groups)) == sorted(map(sorted, groups))
 
 
-def _row(name: str, told: list[Told], exact: float | None) -> tuple[object, ...]:
-    def share(which: Callable[[Told], bool]) -> float:
-        return float(np.mean([which(one) for one in told]))
+def _build_row(name: str, alarms: list[RaisedAlarms], exact: float | None) -> tuple[object, ...]:
+    """Return a table row: the shares of crowds by raised kind."""
+
+    def compute_share(which: Callable[[RaisedAlarms], bool]) -> float:
+        return float(np.mean([which(one) for one in alarms]))
 
     return (
         name,
-        len(told),
-        *(share(lambda one, kind=kind: kind in one.rang) for kind in RINGING),  # type: ignore[misc]
-        share(lambda one: bool(one.rang)),
-        share(lambda one: one.partly),
+        len(alarms),
+        *(compute_share(lambda one, kind=kind: kind in one.raised) for kind in RINGING),  # type: ignore[misc]
+        compute_share(lambda one: bool(one.raised)),
+        compute_share(lambda one: one.partly_copied),
         exact,
     )

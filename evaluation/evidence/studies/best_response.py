@@ -1,4 +1,4 @@
-"""How good the answer is that is chosen for a question, by the experts' grade.
+"""Measure the expert grade of the answer that each rule chooses for a question.
 
 The best response is the answer nearest to the exemplary answer. Other ways to choose one stand
 beside it, from a blind choice to the best answer that anybody gave. Source: 6.3.2 and app. I.
@@ -15,11 +15,11 @@ from scipy import stats
 
 from evaluation.evidence.baselines import METHODS, Crowd, UnavailableError, Variant
 from evaluation.evidence.baselines.lexical import (
-    pairwise,
-    sentence_bleu,
-    squad_tokens,
-    token_f1,
-    words_of,
+    compute_sentence_bleu,
+    compute_token_f1,
+    split_words,
+    tabulate_token_similarity,
+    tokenize_squad,
 )
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import dense
@@ -40,151 +40,159 @@ HEADER = (
 Merit = Callable[[Crowd], Floats]
 
 
-def by_variant(name: str) -> Merit:
-    """Nearness to the exemplary answer of a variant of AQER."""
+def build_variant_merit(name: str) -> Merit:
+    """Return a function that rates answers by their similarity to a variant's exemplary answer."""
 
     def merit(crowd: Crowd) -> Floats:
         variant = METHODS[name].score
         assert isinstance(variant, Variant)
-        return variant.fitted(crowd)[0].final_scores_
+        return variant.fit_voters(crowd)[0].final_scores_
 
     return merit
 
 
-def by_best_worker(crowd: Crowd) -> Floats:
-    """The raw score of the worker: the answer of the best worker is taken everywhere."""
-    model, _ = Variant().fitted(crowd)
+def rate_by_best_worker(crowd: Crowd) -> Floats:
+    """Return each answer's rating: the raw score of its worker (N,)."""
+    model, _ = Variant().fit_voters(crowd)
     return np.asarray(model.raw_[np.argsort(model.workers_)][crowd.workers])
 
 
-def by_mean_vote(crowd: Crowd) -> Floats:
-    """Cosine to the plain mean of all answers."""
-    x = crowd.corpus.compact(crowd.corpus.embedder)[crowd.rows]
+def rate_by_mean_vote(crowd: Crowd) -> Floats:
+    """Return each answer's cosine to the plain mean of its question's answers (N,)."""
+    x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows]
     mean = np.zeros((crowd.corpus.n_questions, x.shape[1]))
     np.add.at(mean, crowd.questions, x)
-    return _cosines(x, mean[crowd.questions])
+    return _compute_cosines(x, mean[crowd.questions])
 
 
-def by_reference(crowd: Crowd) -> Floats:
-    """Cosine to the supervisor's own answer: it knows the key."""
+def rate_by_reference(crowd: Crowd) -> Floats:
+    """Return each answer's cosine to the instructor's reference answer (N,)."""
     corpus = crowd.corpus
     if corpus.references is None:
         raise UnavailableError("no_reference_answers")
     x = dense(corpus.vectors(corpus.embedder)[crowd.rows])
     y = dense(corpus.references(corpus.embedder))
-    return _cosines(x, y[crowd.questions])
+    return _compute_cosines(x, y[crowd.questions])
 
 
-def by_bleu(crowd: Crowd) -> Floats:
-    """Mean BLEU-4 against each of the other answers."""
-    pairs = pairwise(crowd.corpus, "bleu4", words_of, lambda a, b: sentence_bleu(a, b, 4))
-    return crowd.against_others(pairs)
+def rate_by_bleu(crowd: Crowd) -> Floats:
+    """Return each answer's mean BLEU-4 against the other answers to its question (N,)."""
+    pairs = tabulate_token_similarity(
+        crowd.corpus, "bleu4", split_words, lambda a, b: compute_sentence_bleu(a, b, 4)
+    )
+    return crowd.compute_mean_to_others(pairs)
 
 
-def by_f1(crowd: Crowd) -> Floats:
-    """Mean token F1 against each of the other answers."""
-    return crowd.against_others(pairwise(crowd.corpus, "f1", squad_tokens, token_f1))
+def rate_by_token_f1(crowd: Crowd) -> Floats:
+    """Return each answer's mean token F1 against the other answers to its question (N,)."""
+    return crowd.compute_mean_to_others(
+        tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
+    )
 
 
-def by_frequency(crowd: Crowd) -> Floats:
-    """How often the answer was given, but for case and punctuation."""
+def rate_by_frequency(crowd: Crowd) -> Floats:
+    """Return how many answers to the question equal each answer (N,), in normalised words."""
     forms = [
-        (int(question), *words_of(crowd.corpus.texts[row]))
+        (int(question), *split_words(crowd.corpus.texts[row]))
         for question, row in zip(crowd.questions, crowd.rows, strict=True)
     ]
     counts = Counter(forms)
     return np.array([counts[form] for form in forms], dtype=np.float64)
 
 
-def by_length(crowd: Crowd) -> Floats:
-    """How many words the answer has."""
-    return np.array([len(words_of(crowd.corpus.texts[row])) for row in crowd.rows], dtype=float)
+def rate_by_length(crowd: Crowd) -> Floats:
+    """Return each answer's number of words (N,)."""
+    return np.array([len(split_words(crowd.corpus.texts[row])) for row in crowd.rows], dtype=float)
 
 
-def by_nothing(crowd: Crowd) -> Floats:
-    """All alike: what a random choice is worth on average."""
+def rate_equally(crowd: Crowd) -> Floats:
+    """Return zeros (N,): every answer of a question is chosen with equal odds."""
     return np.zeros(len(crowd.rows))
 
 
 MERITS: dict[str, Merit] = {
-    "aqer": by_variant("aqer"),
-    "aqer_one_pass": by_variant("aqer_one_pass"),
-    "leave_one_out": by_variant("leave_one_out"),
-    "tfidf_word": by_variant("tfidf_word"),
-    "tfidf_char": by_variant("tfidf_char"),
-    "best_worker": by_best_worker,
-    "mean_vote": by_mean_vote,
-    "bleu4": by_bleu,
-    "f1": by_f1,
-    "frequent": by_frequency,
-    "longest": by_length,
-    "random": by_nothing,
-    "reference_answer": by_reference,
+    "aqer": build_variant_merit("aqer"),
+    "aqer_one_pass": build_variant_merit("aqer_one_pass"),
+    "leave_one_out": build_variant_merit("leave_one_out"),
+    "tfidf_word": build_variant_merit("tfidf_word"),
+    "tfidf_char": build_variant_merit("tfidf_char"),
+    "best_worker": rate_by_best_worker,
+    "mean_vote": rate_by_mean_vote,
+    "bleu4": rate_by_bleu,
+    "f1": rate_by_token_f1,
+    "frequent": rate_by_frequency,
+    "longest": rate_by_length,
+    "random": rate_equally,
+    "reference_answer": rate_by_reference,
 }
 ORACLE = "best_possible"
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """(Q,) grade of the chosen answer, and how likely it is one of the best of its question."""
+class ChosenAnswers:
+    """(Q,) grade of the chosen answer, and its probability of being one of the question's best."""
 
     grade: Floats
     best: Floats
 
 
-def choose(crowd: Crowd, merit: Floats, grades: Floats) -> Chosen:
-    """Choose the answer of greatest merit to each question; among equal ones, any with equal odds.
+def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> ChosenAnswers:
+    """Choose the top-rated answer to each question; ties are chosen with equal odds.
 
     `grades` are those of the corpus's rows. Rounding does not make answers unequal.
     """
-    own = grades[crowd.rows]
+    own_grades = grades[crowd.rows]
     n = crowd.corpus.n_questions
     greatest, best = np.full(n, -np.inf), np.full(n, -np.inf)
     np.maximum.at(greatest, crowd.questions, merit)
-    np.maximum.at(best, crowd.questions, own)
-    taken = (merit >= greatest[crowd.questions] - 1e-12).astype(np.float64)
-    count = np.bincount(crowd.questions, weights=taken, minlength=n)
-    there = count > 0
-    grade = _sums(crowd.questions, taken * own, n)[there] / count[there]
-    equal = taken * (own == best[crowd.questions])
-    return Chosen(grade, _sums(crowd.questions, equal, n)[there] / count[there])
+    np.maximum.at(best, crowd.questions, own_grades)
+    is_top = (merit >= greatest[crowd.questions] - 1e-12).astype(np.float64)
+    n_top = np.bincount(crowd.questions, weights=is_top, minlength=n)
+    answered = n_top > 0
+    grade = _sum_by_question(crowd.questions, is_top * own_grades, n)[answered] / n_top[answered]
+    is_best = is_top * (own_grades == best[crowd.questions])
+    return ChosenAnswers(
+        grade, _sum_by_question(crowd.questions, is_best, n)[answered] / n_top[answered]
+    )
 
 
-def choices(
+def compare_choices(
     setting: str, crowds: Sequence[Crowd], grades: Floats
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return rows of `HEADER`, and why a method has none.
+    """Return rows of `HEADER` for all rules, and the reasons of those without a row.
 
     The interval is Student's over the questions, of their means over the repetitions.
     """
     rows: list[tuple[object, ...]] = []
-    missing: dict[str, str] = {}
+    reasons: dict[str, str] = {}
 
-    def by_grade(crowd: Crowd) -> Floats:
+    def rate_by_grade(crowd: Crowd) -> Floats:
         return grades[crowd.rows]
 
-    for name, merit in {**MERITS, ORACLE: by_grade}.items():
+    for name, merit in {**MERITS, ORACLE: rate_by_grade}.items():
         try:
-            chosen = [choose(crowd, merit(crowd), grades) for crowd in crowds]
+            chosen = [choose_answers(crowd, merit(crowd), grades) for crowd in crowds]
         except UnavailableError as error:
-            missing[name] = error.reason
+            reasons[name] = error.reason
             continue
         by_question = np.mean([found.grade for found in chosen], axis=0)
         n = len(by_question)
         error_of_mean = by_question.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-        reach = float(stats.t.ppf(0.975, n - 1) * error_of_mean) if n > 1 else None
+        half_width = float(stats.t.ppf(0.975, n - 1) * error_of_mean) if n > 1 else None
         mean = float(by_question.mean())
-        low, high = (None, None) if reach is None else (mean - reach, mean + reach)
+        low, high = (None, None) if half_width is None else (mean - half_width, mean + half_width)
         best = float(np.mean([found.best for found in chosen]))
         rows.append((setting, name, mean, low, high, best, n, len(crowds)))
-    return rows, missing
+    return rows, reasons
 
 
-def _sums(questions: Integers, values: Floats, n: int) -> Floats:
+def _sum_by_question(questions: Integers, values: Floats, n: int) -> Floats:
+    """Return (n,) sums of the values by question code."""
     return np.bincount(questions, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
-def _cosines(x: Floats, y: Floats) -> Floats:
+def _compute_cosines(x: Floats, y: Floats) -> Floats:
+    """Return (N,) cosines of paired rows; 0 where a row is zero."""
     norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     inner = np.einsum("nd,nd->n", x, y)
     return ratio(inner, norms, 0.0)

@@ -1,4 +1,4 @@
-"""How often alarms ring in crowds of which nothing is known to be amiss, by alarm and size.
+"""Measure how often each alarm is raised in crowds without planted copies, by crowd size.
 
 Random samples of the workers of real crowds, with all their answers, and student answers dealt to
 workers. Nobody planted anything there. Real people may have copied all the same, so these are rates
@@ -20,7 +20,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
     MOHLER,
-    crowdwsa_files,
+    list_crowdwsa_files,
     load_beetle,
     load_crowdwsa,
     load_mohler,
@@ -31,10 +31,10 @@ from evaluation.evidence.studies.resampled_crowds import (
     ALARMS,
     DRAWS,
     NOTICES,
-    Heard,
+    Inspection,
     RealCrowd,
     Resample,
-    heard_in_all,
+    inspect_resamples,
 )
 from evaluation.evidence.tables import write_table
 from evaluation.methods.statistics.proportions import wilson_interval
@@ -54,7 +54,7 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class Setting:
-    """Resamples of one size of one crowd; all workers of a real crowd can be taken only once."""
+    """Resamples of one size of one crowd; all workers of a real crowd are taken only once."""
 
     crowd: str
     size: int
@@ -62,28 +62,28 @@ class Setting:
 
 
 def reproduce_false_rings(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table: a row for each crowd, size and alarm.
+    """Write and return the table: the alarm rate by crowd, size and alarm.
 
     `looked_at` resamples had enough answers for the statistic; `share` of them rang, with Wilson's
     95% interval, which is for samples of this crowd, not for crowds. "any" is any of the alarms,
     notices not among them.
     """
     with OutputFolder(request.output) as folder:
-        crowds = _crowds(request, progress)
-        settings = _settings(crowds, request.seeds)
-        heard = heard_in_all(crowds, _resamples(crowds, settings, request))
+        crowds = _load_crowds(request, progress)
+        settings = _list_settings(crowds, request.seeds)
+        inspections = inspect_resamples(crowds, _draw_resamples(crowds, settings, request))
         total, done = sum(len(one.seeds) for one in settings), 0
         rows: list[tuple[object, ...]] = []
         for setting in settings:
-            seen = []
+            of_setting = []
             for _ in setting.seeds:
-                seen.append(next(heard))
+                of_setting.append(next(inspections))
                 done += 1
                 if progress is not None:
                     progress("false rings", done, total)
-            rows += rows_of(setting, seen)
+            rows += build_rows(setting, of_setting)
         write_table(folder, "table", HEADER, rows)
-        sources = [BEETLE, MOHLER, *crowdwsa_files("T1")[:1], *crowdwsa_files("T2")[:1]]
+        sources = [BEETLE, MOHLER, *list_crowdwsa_files("T1")[:1], *list_crowdwsa_files("T2")[:1]]
         folder.write_json(
             "summary.json",
             {
@@ -110,57 +110,59 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
     return StudyTable(HEADER, rows)
 
 
-def rows_of(setting: Setting, heard: Sequence[Heard]) -> list[tuple[object, ...]]:
+def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tuple[object, ...]]:
     """Return the rows of a setting, alarms before notices; cells as in `HEADER`."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
     cases += [(case, "notice") for case in NOTICES]
     rows: list[tuple[object, ...]] = []
     for case, severity in cases:
-        some = set(ALARMS) if case == ANY else {case}
-        looked = [bool(some & one.looked) for one in heard]
-        rang = [bool(some & one.rang) for one in heard]
-        n, k = sum(looked), sum(rang)
+        cases_counted = set(ALARMS) if case == ANY else {case}
+        was_inspected = [bool(cases_counted & one.inspected) for one in inspections]
+        was_raised = [bool(cases_counted & one.raised) for one in inspections]
+        n, k = sum(was_inspected), sum(was_raised)
         share = k / n if n else None
         low, high = map(float, wilson_interval(share, n)) if share is not None else (None, None)
-        first = sum(rang[:FIRST])
+        n_in_first = sum(was_raised[:FIRST])
         place = (setting.crowd, setting.size, case, severity)
-        rows.append((*place, len(heard), n, k, share, low, high, first))
+        rows.append((*place, len(inspections), n, k, share, low, high, n_in_first))
     return rows
 
 
-def _crowds(request: Request, progress: Progress | None) -> dict[str, RealCrowd]:
-    """Read the corpora and embed each of them once."""
+def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealCrowd]:
+    """Return the crowds by name; each corpus is embedded once."""
     beetle, mohler = load_beetle(request.data), load_mohler(request.data)
-    found = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
+    columns = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
     for name in ("T1", "T2"):
         real = load_crowdwsa(request.data, name)
-        found[f"crowdwsa {name}"] = (real.texts, real.workers, real.sentences)
+        columns[f"crowdwsa {name}"] = (real.texts, real.workers, real.sentences)
     # Nobody knows who wrote which of these: workers are dealt to them.
-    found[DEALT] = (mohler.texts, np.zeros(len(mohler.texts), dtype=str), mohler.questions)
+    columns[DEALT] = (mohler.texts, np.zeros(len(mohler.texts), dtype=str), mohler.questions)
     return {
         name: RealCrowd(
             texts,
             np.unique(workers, return_inverse=True)[1],
             questions,
-            CorpusVectors(texts, progress).of(request.embedder),
+            CorpusVectors(texts, progress).embed_texts(request.embedder),
             request.embedder,
         )
-        for name, (texts, workers, questions) in found.items()
+        for name, (texts, workers, questions) in columns.items()
     }
 
 
-def _settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[Setting]:
-    found = []
+def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[Setting]:
+    """Return each crowd with all sizes below its number of workers, then with all workers."""
+    settings = []
     for name, crowd in crowds.items():
         most = CROWD if name == DEALT else crowd.n_workers
-        found += [Setting(name, size, seeds) for size in SIZES if size < most]
-        found.append(Setting(name, most, seeds if name == DEALT else seeds[:1]))
-    return found
+        settings += [Setting(name, size, seeds) for size in SIZES if size < most]
+        settings.append(Setting(name, most, seeds if name == DEALT else seeds[:1]))
+    return settings
 
 
-def _resamples(
+def _draw_resamples(
     crowds: dict[str, RealCrowd], settings: Sequence[Setting], request: Request
 ) -> Iterator[Resample]:
+    """Yield the resamples of all settings, in the order of their seeds."""
     mohler = load_mohler(request.data)
     for setting in settings:
         for seed in setting.seeds:
@@ -168,7 +170,7 @@ def _resamples(
                 rows = crowds[setting.crowd].sample(setting.size, seed)
                 yield Resample(setting.crowd, rows)
                 continue
-            dealt = deal(mohler, TIER, seed)
-            some = np.random.default_rng(seed).choice(CROWD, setting.size, replace=False)
-            kept = np.isin(dealt.workers, some)
-            yield Resample(DEALT, dealt.rows[kept], dealt.workers[kept])
+            assignment = deal(mohler, TIER, seed)
+            sampled = np.random.default_rng(seed).choice(CROWD, setting.size, replace=False)
+            keep = np.isin(assignment.workers, sampled)
+            yield Resample(DEALT, assignment.rows[keep], assignment.workers[keep])

@@ -1,4 +1,4 @@
-"""How near the plan's forecasts come: made from one half of real answers, seen in the other.
+"""Compare the planner's forecasts from one half of real answers with the other half.
 
 Consensus: the answers to each question are halved at random. From the first half alone follows how
 far its mean is expected to be from the mean of the second: if errors are independent, the cosine of
@@ -22,7 +22,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
     MOHLER,
-    crowdwsa_files,
+    list_crowdwsa_files,
     load_beetle,
     load_crowdwsa,
     load_mohler,
@@ -43,7 +43,7 @@ Codes = NDArray[np.generic]
 
 
 def reproduce_forecasts(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write forecasts.csv and return it: a row for each data set and forecast.
+    """Write and return forecasts.csv: a row for each data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
     `ratio_95` what 95 of 100 questions stay below. Raises `InputError` and `BackendError`.
@@ -61,14 +61,18 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     rows: list[tuple[object, ...]] = []
     with OutputFolder(request.output) as folder:
         for at, (name, texts, questions, workers) in enumerate(data):
-            vectors = np.asarray(CorpusVectors(texts, progress).of(request.embedder), dtype=float)
-            rows.append((name, "consensus", *_consensus(vectors, questions, request)))
+            vectors = np.asarray(
+                CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float
+            )
+            rows.append((name, "consensus", *_forecast_consensus(vectors, questions, request)))
             if workers is not None:
-                rows.append((name, "width", *_widths(vectors, questions, workers, request)))
+                rows.append(
+                    (name, "width", *_forecast_widths(vectors, questions, workers, request))
+                )
             if progress is not None:
                 progress("forecasts", at + 1, len(data))
         write_table(folder, "forecasts", HEADER, rows)
-        files = [MOHLER, BEETLE, *(path for name in crowds for path in crowdwsa_files(name))]
+        files = [MOHLER, BEETLE, *(path for name in crowds for path in list_crowdwsa_files(name))]
         folder.write_json(
             "summary.json",
             {
@@ -93,10 +97,10 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     return StudyTable(HEADER, rows)
 
 
-def halves_apart(
+def measure_halves(
     vectors: Floats, questions: Codes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return how far the halves' means are forecast to be apart, and are, a question each.
+    """Return the forecast and the observed distance of the two halves' means, per question.
 
     Parameters
     ----------
@@ -114,20 +118,21 @@ def halves_apart(
         others = first.sum(axis=0) - first
         lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-12)
         left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
-        alike = similarity_to_truth(max(0.0, left_out), half - 1)
-        near = (1 - error(alike, half)) * (1 - error(alike, len(order) - half))
+        to_truth = similarity_to_truth(max(0.0, left_out), half - 1)
+        similarity = (1 - error(to_truth, half)) * (1 - error(to_truth, len(order) - half))
         a, b = first.mean(axis=0), second.mean(axis=0)
-        forecast.append(1 - float(near))
+        forecast.append(1 - float(similarity))
         seen.append(1 - float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12)))
     return np.array(forecast), np.array(seen)
 
 
-def _consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
-    found = [
-        halves_apart(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
+def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
+    """Return the row on distances of halves: means, ratio and its 95% quantile."""
+    halves = [
+        measure_halves(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
     ]
-    forecast = np.concatenate([one for one, _ in found])
-    seen = np.concatenate([one for _, one in found])
+    forecast = np.concatenate([one for one, _ in halves])
+    seen = np.concatenate([one for _, one in halves])
     ratios = seen[forecast > 0] / forecast[forecast > 0]
     _, counts = np.unique(questions, return_counts=True)
     half = float(counts[counts >= FEWEST].mean()) / 2
@@ -138,18 +143,19 @@ def _consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[obj
     )
 
 
-def _widths(
+def _forecast_widths(
     vectors: Floats, questions: Codes, workers: Codes, request: Request
 ) -> tuple[object, ...]:
+    """Return the row on the median interval width, forecast from half of the questions."""
     labels = np.unique(questions)
-    seen = float(np.median(_intervals(vectors, questions, workers)[0]))
+    seen = float(np.median(_compute_widths(vectors, questions, workers)[0]))
     forecasts = []
     for seed in request.seeds:
-        some = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
-        kept = np.isin(questions, some)
-        widths, counts = _intervals(vectors[kept], questions[kept], workers[kept])
-        then = width_after(widths, counts, np.round(counts * len(labels) / len(some)))
-        forecasts.append(float(np.median(then)))
+        sampled = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
+        keep = np.isin(questions, sampled)
+        widths, counts = _compute_widths(vectors[keep], questions[keep], workers[keep])
+        widths_forecast = width_after(widths, counts, np.round(counts * len(labels) / len(sampled)))
+        forecasts.append(float(np.median(widths_forecast)))
     forecast = float(np.mean(forecasts))
     half = len(labels) // 2
     return (
@@ -158,9 +164,9 @@ def _widths(
     )
 
 
-def _intervals(vectors: Floats, questions: Codes, workers: Codes) -> tuple[Floats, Floats]:
-    """Return widths and numbers of answers of those whose raw score has an interval."""
+def _compute_widths(vectors: Floats, questions: Codes, workers: Codes) -> tuple[Floats, Floats]:
+    """Return interval width and number of answers of each worker with an interval."""
     aqer = AQER(n_draws=400).fit(vectors, workers, questions)
     widths = aqer.raw_high_ - aqer.raw_low_
-    there = ~np.isnan(widths) & aqer.supported_
-    return widths[there], aqer.n_answers_[there].astype(float)
+    has_interval = ~np.isnan(widths) & aqer.supported_
+    return widths[has_interval], aqer.n_answers_[has_interval].astype(float)

@@ -1,4 +1,4 @@
-"""Texts as somebody leaves them who copies an answer and does not want it to be seen."""
+"""Edit copied answers lightly, as a copier who hides the copying does."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ EVERY = 8
 OPENED = 0.3
 
 
-def lightly_edited(text: str, rng: np.random.Generator) -> str:
-    """Return the text, every eighth word dropped, moved, misspelt, capitalised or added."""
+def edit_lightly(text: str, rng: np.random.Generator) -> str:
+    """Return the text with every eighth word dropped, swapped, misspelt, capitalised or added."""
     words = text.split()
     for _ in range(max(1, len(words) // EVERY) if words else 0):
         at, kind = int(rng.integers(len(words))), int(rng.integers(5))

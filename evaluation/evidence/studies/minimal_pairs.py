@@ -1,4 +1,4 @@
-"""Can cosine tell a wrong fact from other words? 200 minimal pairs written for this project.
+"""Measure whether cosine tells a wrong fact from a paraphrase, on 200 minimal pairs.
 
 Each original has a paraphrase, which says the same in other words, and a minimal change, in which
 one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
@@ -21,14 +21,14 @@ from evaluation.consensus.signatures import file_hash, versions
 from evaluation.consensus.vectors import Progress
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.pair_facts import Contradictions, contradictions
+from evaluation.evidence.studies.pair_facts import Contradictions, count_contradictions
 from evaluation.evidence.studies.pairs import (
     KINDS,
     PAIRS,
     MinimalPair,
-    harder_pairs,
+    build_harder_pairs,
+    list_texts,
     load_pairs,
-    texts_of,
 )
 from evaluation.evidence.tables import write_charts, write_table
 from evaluation.methods.cells import Floats
@@ -50,24 +50,24 @@ class Cosines:
     paraphrase: Floats
     changed: Floats
 
-    def of(self, chosen: Sequence[bool]) -> Cosines:
-        """Return those of some pairs."""
+    def select(self, chosen: Sequence[bool]) -> Cosines:
+        """Return the cosines of the chosen pairs."""
         return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
-        """How well the cosine tells paraphrases (positive) from minimal changes."""
+        """AUC of the paraphrases' cosines (positive) against those of the minimal changes."""
         return auc(self.paraphrase, self.changed)
 
     @property
     def paired(self) -> float:
-        """Share of the pairs whose own paraphrase is nearer than their own change; ties half."""
+        """Share of pairs with the paraphrase nearer than the change; ties count half."""
         gap = self.paraphrase - self.changed
         return float(((gap > 0) + 0.5 * (gap == 0)).mean())
 
 
-def cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
-    """Return the cosines; `vectors` are those of `texts_of` the pairs."""
+def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
+    """Return the cosines of the pairs; `vectors` are those of `list_texts` of the pairs."""
     x = dense(vectors)
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
@@ -77,7 +77,7 @@ def cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
 
 
 def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write auc.csv and return it; pairs.csv holds the cosines of every pair.
+    """Write and return auc.csv; pairs.csv holds the cosines of every pair.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
     contradicts the original; a negation is no fact, and has no harder pairs.
@@ -85,33 +85,49 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
     TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
     pairs = load_pairs()
-    harder = harder_pairs(pairs)
-    facts, of_harder = contradictions(pairs), contradictions(harder)
+    harder = build_harder_pairs(pairs)
+    facts, harder_facts = count_contradictions(pairs), count_contradictions(harder)
     with OutputFolder(request.output) as folder:
-        vectors = CorpusVectors(texts_of(pairs), progress)
+        vectors = CorpusVectors(list_texts(pairs), progress)
         specs = dict.fromkeys([*EMBEDDERS, request.embedder])
-        found = {spec: cosines(pairs, vectors.of(spec)) for spec in specs}
-        rows = [row for spec in specs for row in _rows(spec, pairs, found[spec])]
-        rows += _rows(FACTS, pairs, facts)
+        cosines_by_spec = {
+            spec: compute_cosines(pairs, vectors.embed_texts(spec)) for spec in specs
+        }
+        rows = [row for spec in specs for row in _build_rows(spec, pairs, cosines_by_spec[spec])]
+        rows += _build_rows(FACTS, pairs, facts)
         write_table(folder, "auc", HEADER, rows)
-        changed = CorpusVectors(texts_of(harder), progress)
-        worse = [
-            row for spec in specs for row in _rows(spec, harder, cosines(harder, changed.of(spec)))
+        harder_vectors = CorpusVectors(list_texts(harder), progress)
+        harder_rows = [
+            row
+            for spec in specs
+            for row in _build_rows(
+                spec, harder, compute_cosines(harder, harder_vectors.embed_texts(spec))
+            )
         ]
-        write_table(folder, HARDER, HEADER, [*worse, *_rows(FACTS, harder, of_harder)])
-        flagged = [("minimal", *row) for row in _flagged(pairs, facts)]
-        flagged += [(HARDER, *row) for row in _flagged(harder, of_harder)]
+        write_table(
+            folder, HARDER, HEADER, [*harder_rows, *_build_rows(FACTS, harder, harder_facts)]
+        )
+        flagged = [("minimal", *row) for row in _count_flagged(pairs, facts)]
+        flagged += [(HARDER, *row) for row in _count_flagged(harder, harder_facts)]
         write_table(folder, "flagged", FLAGGED, flagged)
         folder.write_csv(
             "pairs.csv",
             PAIR_HEADER,
             [
-                (spec, pair.id, pair.kind, float(found[spec].paraphrase[n]), float(changed))
+                (
+                    spec,
+                    pair.id,
+                    pair.kind,
+                    float(cosines_by_spec[spec].paraphrase[n]),
+                    float(harder_vectors),
+                )
                 for spec in specs
-                for n, (pair, changed) in enumerate(zip(pairs, found[spec].changed, strict=True))
+                for n, (pair, harder_vectors) in enumerate(
+                    zip(pairs, cosines_by_spec[spec].changed, strict=True)
+                )
             ],
         )
-        write_charts(folder, [_chart(rows)])
+        write_charts(folder, [_draw_chart(rows)])
         folder.write_json(
             "summary.json",
             {
@@ -120,15 +136,15 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
                 "harder_pairs": len(harder),
                 "positive": "an original and its paraphrase",
                 "negative": "an original and its minimal change",
-                "paraphrase_nearer": {spec: found[spec].paired for spec in specs},
+                "paraphrase_nearer": {spec: cosines_by_spec[spec].paired for spec in specs},
                 "mean_cosines": {
                     spec: {
-                        "paraphrase": float(found[spec].paraphrase.mean()),
-                        "changed": float(found[spec].changed.mean()),
+                        "paraphrase": float(cosines_by_spec[spec].paraphrase.mean()),
+                        "changed": float(cosines_by_spec[spec].changed.mean()),
                     }
                     for spec in specs
                 },
-                "embedders": vectors.described(),
+                "embedders": vectors.describe(),
                 "input_hash": file_hash(PAIRS),
                 "versions": versions(),
             },
@@ -136,29 +152,32 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
     return StudyTable(HEADER, rows)
 
 
-def _rows(
-    spec: str, pairs: Sequence[MinimalPair], found: Cosines | Contradictions
+def _build_rows(
+    spec: str, pairs: Sequence[MinimalPair], measure: Cosines | Contradictions
 ) -> Iterator[tuple[str, str, float | None, int]]:
-    for kind, chosen in _by_kind(pairs):
-        yield spec, kind, found.of(chosen).auc, sum(chosen)
+    """Yield (spec, kind, AUC, number of pairs) for each kind of pair."""
+    for kind, chosen in _group_by_kind(pairs):
+        yield spec, kind, measure.select(chosen).auc, sum(chosen)
 
 
-def _flagged(
+def _count_flagged(
     pairs: Sequence[MinimalPair], found: Contradictions
 ) -> Iterator[tuple[str, int, int, int]]:
-    for kind, chosen in _by_kind(pairs):
-        yield kind, *found.of(chosen).flagged, sum(chosen)
+    """Yield (kind, flagged paraphrases, flagged changes, number of pairs)."""
+    for kind, chosen in _group_by_kind(pairs):
+        yield kind, *found.select(chosen).flagged, sum(chosen)
 
 
-def _by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:
-    """Yield each kind that there is, and all, with which pairs are of it."""
+def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:
+    """Yield each kind of pair, and `all`, with the mask of its pairs."""
     for kind in (*KINDS, ALL):
         chosen = [kind in (pair.kind, ALL) for pair in pairs]
         if any(chosen):
             yield kind, chosen
 
 
-def _chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
+def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
+    """Return the chart of AUCs by embedder and kind."""
     return estimates_chart(
         name="auc",
         title="Can cosine tell a wrong fact from other words?",

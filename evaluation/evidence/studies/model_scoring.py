@@ -1,4 +1,4 @@
-"""How well scores of models agree with experts, by the number of workers.
+"""Measure how well model scores agree with expert grades, by the number of workers.
 
 Nobody graded a model's answers to these questions, so a person plays the model: the answers of
 Mohler et al. are dealt to 26 responders in 13 tiers of two, on the questions with so many answers.
@@ -24,11 +24,11 @@ from evaluation.consensus import AQER
 from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, methods
 from evaluation.evidence.corpus import GradedCorpus
-from evaluation.evidence.dealing import Dealt, deal
-from evaluation.evidence.methods_table import Scored, best_baseline, rows_of
+from evaluation.evidence.dealing import AnswerAssignment, deal
+from evaluation.evidence.methods_table import MethodScores, build_rows, find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies import best_response
-from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence, write_table
+from evaluation.evidence.tables import EvidenceRow, build_study_table, write_evidence, write_table
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.undefined import or_none
 
@@ -44,50 +44,52 @@ CHARTED = ("aqer", "aqer_one_pass", "leave_one_out", "tfidf_char", "bleu4", "f1"
 
 @dataclass(frozen=True)
 class Panel:
-    """Responders held out together, and those who vote meanwhile."""
+    """Responders held out together, and the workers who vote meanwhile."""
 
     held_out: Integers
     voters: Integers
 
 
-def panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
-    """Hold out each of `n` responders once, in the fewest panels that leave `voters` to vote.
+def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
+    """Hold out each of `n` responders once, in the fewest panels that leave `voters` voters.
 
     Panels are drawn at random and of nearly equal size; those who come next in the drawing vote.
     """
     order = rng.permutation(n)
     groups = np.array_split(order, math.ceil(n / (n - voters)))
-    found, begin = [], 0
+    panels, begin = [], 0
     for group in groups:
-        after = np.roll(order, -(begin + len(group)))[:voters]
-        found.append(Panel(group, after))
+        voting = np.roll(order, -(begin + len(group)))[:voters]
+        panels.append(Panel(group, voting))
         begin += len(group)
-    return found
+    return panels
 
 
-def scored_as_models(
-    method: Method, corpus: Corpus, dealt: Dealt, some: Sequence[Panel], seed: int
+def score_as_models(
+    method: Method, corpus: Corpus, assignment: AnswerAssignment, panels: Sequence[Panel], seed: int
 ) -> Floats:
-    """Return (n,) score of each responder when held out. Raises `UnavailableError`."""
-    scores = np.full(sum(len(panel.held_out) for panel in some), np.nan)
-    for panel in some:
-        found = method.score(_crowd(corpus, dealt, panel, seed))
-        scores[panel.held_out] = found[: len(panel.held_out)]
+    """Return (n,) the score of each responder when held out. Raises `UnavailableError`."""
+    scores = np.full(sum(len(panel.held_out) for panel in panels), np.nan)
+    for panel in panels:
+        panel_scores = method.score(_build_crowd(corpus, assignment, panel, seed))
+        scores[panel.held_out] = panel_scores[: len(panel.held_out)]
     return scores
 
 
-def _crowd(corpus: Corpus, dealt: Dealt, panel: Panel, seed: int) -> Crowd:
-    """Return the crowd of a panel: first those held out, then those who vote."""
+def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, seed: int) -> Crowd:
+    """Return the crowd of a panel: first the held-out responders, then the voters."""
     members = np.concatenate([panel.held_out, panel.voters])
     code = np.full(RESPONDERS, -1)
     code[members] = np.arange(len(members))
-    there = code[dealt.workers] >= 0
+    in_panel = code[assignment.workers] >= 0
     voting = np.arange(len(members)) >= len(panel.held_out)
-    return Crowd(corpus, dealt.rows[there], code[dealt.workers[there]], voting, seed)
+    return Crowd(
+        corpus, assignment.rows[in_panel], code[assignment.workers[in_panel]], voting, seed
+    )
 
 
 def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table; a setting is named M=number of voting workers.
+    """Write and return the table; setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
     good chosen answers are. Raises `InputError` and `BackendError`.
@@ -96,28 +98,28 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = [deal(data.graded, TIER, seed, crowd=RESPONDERS) for seed in request.seeds]
-        truth = np.array([dealt.truth(data.graded.grades) for dealt in deals])
+        truth = np.array([dealt.compute_true_grades(data.graded.grades) for dealt in deals])
         done, total = 0, len(VOTERS) * len(chosen)
         rows: list[EvidenceRow] = []
         for voters in VOTERS:
-            held = [
-                panels(RESPONDERS, voters, np.random.default_rng([seed, voters]))
+            panels_by_seed = [
+                draw_panels(RESPONDERS, voters, np.random.default_rng([seed, voters]))
                 for seed in request.seeds
             ]
-            found = []
+            scored = []
             for method in chosen:
-                found.append(_scored(method, data.corpus, deals, held, request.seeds))
+                scored.append(_score_all(method, data.corpus, deals, panels_by_seed, request.seeds))
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
-            rows += rows_of(f"M={voters}", found, truth, request.seed)
-        placed = [
+            rows += build_rows(f"M={voters}", scored, truth, request.seed)
+        interval_rows = [
             row
             for voters in VOTERS
-            for row in intervals(data, deals[0], truth[0], voters, request.seeds[0])
+            for row in compute_intervals(data, deals[0], truth[0], voters, request.seeds[0])
         ]
-        chosen_answers, missing = _best_responses(data, request)
-        folder.write_csv("intervals.csv", INTERVALS, placed)
+        chosen_answers, missing = _compare_best_responses(data, request)
+        folder.write_csv("intervals.csv", INTERVALS, interval_rows)
         write_table(folder, "best_response", best_response.HEADER, chosen_answers)
         write_evidence(
             folder,
@@ -126,39 +128,44 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
                 **data.summary("model-scoring", request),
                 "responders": RESPONDERS,
                 "questions_used": int(len(deals[0].rows) / RESPONDERS),
-                "best_baseline": best_baseline(rows),
+                "best_baseline": find_best_baselines(rows),
                 "best_response_missing": missing,
             },
-            [_chart(rows), _interval_chart(placed), *_best_charts(chosen_answers)],
+            [
+                _draw_chart(rows),
+                _draw_interval_chart(interval_rows),
+                *_draw_best_response_charts(chosen_answers),
+            ],
         )
-    return as_table(rows)
+    return build_study_table(rows)
 
 
-def _scored(
+def _score_all(
     method: Method,
     corpus: Corpus,
-    deals: Sequence[Dealt],
-    held: Sequence[Sequence[Panel]],
+    assignments: Sequence[AnswerAssignment],
+    panels_by_seed: Sequence[Sequence[Panel]],
     seeds: range,
-) -> Scored:
+) -> MethodScores:
+    """Return a method's scores of all repetitions, or why it is unavailable."""
     try:
         scores = [
-            scored_as_models(method, corpus, dealt, some, seed)
-            for dealt, some, seed in zip(deals, held, seeds, strict=True)
+            score_as_models(method, corpus, dealt, some, seed)
+            for dealt, some, seed in zip(assignments, panels_by_seed, seeds, strict=True)
         ]
     except UnavailableError as error:
-        return Scored(method, None, error.reason)
-    return Scored(method, np.array(scores))
+        return MethodScores(method, None, error.reason)
+    return MethodScores(method, np.array(scores))
 
 
-def intervals(
-    data: GradedCorpus, dealt: Dealt, truth: Floats, voters: int, seed: int
+def compute_intervals(
+    data: GradedCorpus, assignment: AnswerAssignment, truth: Floats, voters: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield rows of `INTERVALS`: every responder as a model, leave-one-out, 400 draws."""
-    x = data.corpus.compact(data.corpus.embedder)
-    found: dict[int, tuple[object, ...]] = {}
-    for panel in panels(RESPONDERS, voters, np.random.default_rng([seed, voters])):
-        crowd = _crowd(data.corpus, dealt, panel, seed)
+    """Yield rows of `INTERVALS`: each responder scored as a model, leave-one-out, 400 draws."""
+    x = data.corpus.compact_vectors(data.corpus.embedder)
+    cells_by_responder: dict[int, tuple[object, ...]] = {}
+    for panel in draw_panels(RESPONDERS, voters, np.random.default_rng([seed, voters])):
+        crowd = _build_crowd(data.corpus, assignment, panel, seed)
         votes = crowd.votes
         aqer = AQER(leave_one_out=True, n_draws=DRAWS, seed=seed).fit(
             x[crowd.rows[votes]], crowd.workers[votes], crowd.questions[votes]
@@ -166,37 +173,39 @@ def intervals(
         scores = aqer.score_models(
             x[crowd.rows[~votes]], crowd.workers[~votes], crowd.questions[~votes]
         )
-        for at, code in enumerate(scores.models.tolist()):
+        for index, code in enumerate(scores.models.tolist()):
             responder = int(panel.held_out[int(code)])
             values = (scores.scores, scores.low, scores.high, scores.percentiles)
-            cells = [or_none(value[at]) for value in values]
-            found[responder] = (*cells, float(truth[responder]), int(scores.n[at]))
+            cells = [or_none(value[index]) for value in values]
+            cells_by_responder[responder] = (*cells, float(truth[responder]), int(scores.n[index]))
     for responder in range(RESPONDERS):
-        yield f"M={voters}", responder, *found[responder]
+        yield f"M={voters}", responder, *cells_by_responder[responder]
 
 
-def _best_responses(
+def _compare_best_responses(
     data: GradedCorpus, request: Request
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
+    """Return the rows on chosen answers for all crowds, and the reasons of missing ones."""
     rows: list[tuple[object, ...]] = []
     missing: dict[str, str] = {}
     for setting, size in CROWDS.items():
-        deals = [deal(data.graded, TIER, seed, crowd=size) for seed in request.seeds]
+        assignments = [deal(data.graded, TIER, seed, crowd=size) for seed in request.seeds]
         crowds = [
             Crowd(data.corpus, dealt.rows, dealt.workers, seed=seed)
-            for dealt, seed in zip(deals, request.seeds, strict=True)
+            for dealt, seed in zip(assignments, request.seeds, strict=True)
         ]
-        some, without = best_response.choices(setting, crowds, data.graded.grades)
-        rows += some
-        missing |= without
+        setting_rows, reasons = best_response.compare_choices(setting, crowds, data.graded.grades)
+        rows += setting_rows
+        missing |= reasons
     return rows, missing
 
 
-def _chart(rows: Sequence[EvidenceRow]) -> Chart:
-    known = {(row.setting, row.method): row.cells()[2] for row in rows}
+def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
+    """Return the chart of correlations by number of voting workers, a line for each method."""
+    correlations_by_key = {(row.setting, row.method): row.cells()[2] for row in rows}
 
-    def points(method: str) -> list[tuple[float, float | None]]:
-        found = [(voters, known.get((f"M={voters}", method))) for voters in VOTERS]
+    def find_points(method: str) -> list[tuple[float, float | None]]:
+        found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]
         return [(voters, r if isinstance(r, float) else None) for voters, r in found]
 
     return lines_chart(
@@ -204,13 +213,14 @@ def _chart(rows: Sequence[EvidenceRow]) -> Chart:
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of 26 responders' scores, each held out, with their grades.",
         axes=("voting workers M", "Pearson's r"),
-        series=[Series(method, points(method)) for method in CHARTED],
+        series=[Series(method, find_points(method)) for method in CHARTED],
     )
 
 
-def _interval_chart(placed: Sequence[tuple[Any, ...]]) -> Chart:
-    last = [row for row in placed if row[0] == f"M={VOTERS[-1]}"]
-    last.sort(key=lambda row: -row[6])
+def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
+    """Return the chart of the largest crowd's scores with intervals, best grade first."""
+    largest_crowd = [row for row in interval_rows if row[0] == f"M={VOTERS[-1]}"]
+    largest_crowd.sort(key=lambda row: -row[6])
     return estimates_chart(
         name="intervals",
         title=f"Scores of held-out responders with {VOTERS[-1]} workers, best grade first",
@@ -218,12 +228,13 @@ def _interval_chart(placed: Sequence[tuple[Any, ...]]) -> Chart:
         axis="score (leave-one-out AQER)",
         rows=[
             Row(f"grade {row[6]:.2f}", row[2], row[3], row[4], f"responder {row[1]}")
-            for row in last
+            for row in largest_crowd
         ],
     )
 
 
-def _best_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
+def _draw_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
+    """Yield a chart of the chosen answers' grades for each crowd."""
     for setting in CROWDS:
         yield estimates_chart(
             name=f"best_response_{setting}",

@@ -1,4 +1,4 @@
-"""Do facts tell a wrong one from other words? The minimal pairs, read fact by fact.
+"""Measure whether extracted facts tell a wrong fact from a paraphrase, on the minimal pairs.
 
 The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
 its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong
@@ -35,43 +35,43 @@ PARAPHRASE, CHANGED = "paraphrase", "changed"
 
 @dataclass(frozen=True)
 class Contradictions:
-    """(P,) how many facts of each text contradict four who say the original."""
+    """(P,) numbers of facts of each text that contradict four workers with the original."""
 
     paraphrase: Integers
     changed: Integers
 
-    def of(self, chosen: Sequence[bool]) -> Contradictions:
-        """Return those of some pairs."""
+    def select(self, chosen: Sequence[bool]) -> Contradictions:
+        """Return the numbers of the chosen pairs."""
         return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
-        """How well contradictions tell changes (positive) from paraphrases; ties count half."""
+        """AUC of the changes' contradictions (positive) against the paraphrases'."""
         return auc(self.changed, self.paraphrase)
 
     @property
     def flagged(self) -> tuple[int, int]:
-        """Paraphrases and changes that contradict the crowd in one fact or more."""
+        """Numbers of paraphrases and of changes with one contradicting fact or more."""
         return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
 
 
-def contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
+def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
     """Return how many facts of paraphrases and of changes contradict the originals."""
     answers = Answers.of(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
         for pair in pairs
         for worker in range(WORKERS)
     )
-    said = {PARAPHRASE: [p.paraphrase for p in pairs], CHANGED: [p.changed for p in pairs]}
+    texts_by_name = {PARAPHRASE: [p.paraphrase for p in pairs], CHANGED: [p.changed for p in pairs]}
     models = ModelAnswers.of(
         (f"{pair.id}/{name}", name, pair.id, text, AnswerStatus.TEXT, 0)
-        for name, texts in said.items()
+        for name, texts in texts_by_name.items()
         for pair, text in zip(pairs, texts, strict=True)
     )
-    found = crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
-    at = {pair.id: row for row, pair in enumerate(pairs)}
-    counts = {name: np.zeros(len(pairs), dtype=np.int64) for name in said}
-    for fact in found.answers:
+    facts = crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
+    row_of_pair = {pair.id: row for row, pair in enumerate(pairs)}
+    counts = {name: np.zeros(len(pairs), dtype=np.int64) for name in texts_by_name}
+    for fact in facts.answers:
         if fact.kind == MODEL and fact.verdict == Verdict.CONTRADICTS:
-            counts[fact.name][at[fact.question]] += 1
+            counts[fact.name][row_of_pair[fact.question]] += 1
     return Contradictions(counts[PARAPHRASE], counts[CHANGED])

@@ -1,4 +1,4 @@
-"""The minimal pairs that come with the project: 200, in which one fact is another."""
+"""Load the project's 200 minimal pairs and derive the harder ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = ("year", "name", "number", "negation")
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Three sentences: two say the same, the third differs from the first in one fact."""
+    """Three sentences: an original, its paraphrase, and a change of one fact in the original."""
 
     id: str
     kind: str
@@ -26,12 +26,12 @@ class MinimalPair:
 
 
 def load_pairs() -> list[MinimalPair]:
-    """Return the pairs that come with the project."""
+    """Return the minimal pairs of the packaged file."""
     with PAIRS.open(encoding="utf-8") as file:
         return [MinimalPair(**json.loads(line)) for line in file]
 
 
-def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
+def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
     """Return all originals, then all paraphrases, then all changes."""
     return [
         *(pair.original for pair in pairs),
@@ -40,26 +40,30 @@ def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
     ]
 
 
-def harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
-    """Return the pairs with the wrong fact in the paraphrase's words instead of the original's.
+def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
+    """Return the pairs with the wrong fact moved into the paraphrase's words.
 
     Those whose paraphrase lacks the words that were changed, as nearly all negations, have none.
     """
-    return [replace(pair, changed=text) for pair in pairs if (text := _harder(pair))]
+    return [replace(pair, changed=text) for pair in pairs if (text := _move_change(pair))]
 
 
-def _harder(pair: MinimalPair) -> str:
-    """Return the paraphrase with every change of the original made in it; "" where one cannot."""
+def _move_change(pair: MinimalPair) -> str:
+    """Return the paraphrase with the original's changed words replaced; "" if they are missing."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
-    for what, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
+    for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation == "equal":
             continue
-        gone, come = (" ".join(words).strip(".,") for words in (old[i:j], new[k:m]))
-        found = re.search(rf"\b{re.escape(gone)}\b", text, re.IGNORECASE) if gone else None
-        if found is None or not come:
+        old_words, new_words = (" ".join(words).strip(".,") for words in (old[i:j], new[k:m]))
+        match = (
+            re.search(rf"\b{re.escape(old_words)}\b", text, re.IGNORECASE) if old_words else None
+        )
+        if match is None or not new_words:
             return ""
         # A sentence begins with a capital letter, whatever it says.
-        put = come.capitalize() if found[0][0].isupper() and come.islower() else come
-        text = f"{text[: found.start()]}{put}{text[found.end() :]}"
+        replacement = (
+            new_words.capitalize() if match[0][0].isupper() and new_words.islower() else new_words
+        )
+        text = f"{text[: match.start()]}{replacement}{text[match.end() :]}"
     return text

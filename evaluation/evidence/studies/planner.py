@@ -1,4 +1,4 @@
-"""How many workers a question needs: the paper's Figure 1, with a simulation beside the formulas.
+"""Compare the planner's error bounds with a simulation: the paper's Figure 1.
 
 The bounds take for granted that workers err independently. The simulation makes such workers: unit
 vectors in 384 dimensions with similarity S to the truth and independent remainders.
@@ -41,7 +41,7 @@ DRAWS = 20
 
 
 def reproduce_planner(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write planner.csv and return it: a row for each mu and number of workers M.
+    """Write and return planner.csv: a row for each mu and number of workers M.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
     error_simulated the mean error of M simulated workers of similarity mu each;
@@ -52,21 +52,23 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
     with OutputFolder(request.output) as folder:
         cells = [(mu, m) for mu in MUS for m in WORKERS]
         for done, (mu, m) in enumerate(cells):
-            found = plan(mu, m, DELTA)
+            planned = plan(mu, m, DELTA)
             rng = np.random.default_rng([request.seeds.start, done])
             draws = DRAWS * request.repetitions
-            alike = np.full((draws, m), mu)
-            error = float(errors_of(alike, DIMENSION, rng).mean())
+            equal_similarities = np.full((draws, m), mu)
+            error = float(simulate_errors(equal_similarities, DIMENSION, rng).mean())
             exceeded = None
-            if found.worst_error is not None:
+            if planned.worst_error is not None:
                 scattered = (rng.random((draws, m)) < mu).astype(float)
-                above = errors_of(scattered, DIMENSION, rng) > found.worst_error
-                exceeded = float(above.mean())
-            rows.append((mu, DELTA, m, found.average_error, found.worst_error, error, exceeded))
+                is_exceeded = simulate_errors(scattered, DIMENSION, rng) > planned.worst_error
+                exceeded = float(is_exceeded.mean())
+            rows.append((mu, DELTA, m, planned.average_error, planned.worst_error, error, exceeded))
             if progress is not None:
                 progress("planner", done + 1, len(cells))
         write_table(folder, "planner", HEADER, rows)
-        write_charts(folder, [_chart(rows, column) for column in ("error_average", "error_worst")])
+        write_charts(
+            folder, [_draw_chart(rows, column) for column in ("error_average", "error_worst")]
+        )
         empty = [[row[0], row[2]] for row in rows if row[4] is None]
         folder.write_json(
             "summary.json",
@@ -91,26 +93,27 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
     return StudyTable(HEADER, rows)
 
 
-def errors_of(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:
-    """Return (D,) 1 - cosine of the mean of M unit vectors to the truth, in D draws.
+def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:
+    """Return (D,) 1 - cosine of the mean of M simulated unit vectors to the truth, in D draws.
 
     Parameters
     ----------
     similarities : (D, M) of each vector to the truth, 0 to 1; the remainders are independent
         random directions in `dimension` - 1 dimensions.
     """
-    found = np.empty(len(similarities))
+    errors = np.empty(len(similarities))
     lengths = np.sqrt(1 - similarities**2)
     for draw, (along, across) in enumerate(zip(similarities.sum(axis=1), lengths, strict=True)):
         directions = rng.standard_normal((len(across), dimension - 1))
         norms = np.sqrt(np.einsum("md,md->m", directions, directions))
         rest = (across / norms) @ directions
         length = np.sqrt(along**2 + rest @ rest)
-        found[draw] = 1 - along / length if length > 0 else 1.0
-    return found
+        errors[draw] = 1 - along / length if length > 0 else 1.0
+    return errors
 
 
-def _chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
+def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
+    """Return the chart of one error column by number of workers, a line for each mu."""
     at = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
     return lines_chart(

@@ -1,4 +1,4 @@
-"""Real students and the facts of their crowd: who contradicts it, and is it those who are wrong.
+"""Count real students' answers that contradict the crowd's facts, and how many are wrong.
 
 Facts speak only where most answers state the same slot and are short. What that leaves of Beetle,
 question by question; and what would be flagged if fewer answers had to state it, with the tutors'
@@ -26,8 +26,10 @@ GATED = ("stated", "questions", "flagged", "not_correct", "share", "low", "high"
 FLAGS = ("stated", "question", "worker", "answer", "label", "slot", "value", "crowd", "n", "of")
 
 
-def write_facts(folder: OutputFolder, students: StudentAnswers, asked: Mapping[str, str]) -> None:
-    """Write fact_questions, fact_gates and fact_flags as tables.
+def write_facts(
+    folder: OutputFolder, students: StudentAnswers, question_texts: Mapping[str, str]
+) -> None:
+    """Write the tables fact_questions, fact_gates and fact_flags.
 
     fact_flags lists every answer that contradicts the crowd at any gate, with the share of the
     answers to its question that state the slot; where there are several values, each has a row.
@@ -36,30 +38,44 @@ def write_facts(folder: OutputFolder, students: StudentAnswers, asked: Mapping[s
     answers = Answers.of(
         (row, *cells, False) for row, cells in enumerate(zip(*columns, strict=True))
     )
-    wanted = _asked_for(answers, asked)
-    found = {gate: crowd_facts(asked, answers, stated=gate) for gate in GATES}
-    write_table(folder, "fact_questions", QUESTIONS, list(_questions(answers, wanted, found)))
+    wanted = _find_wanted_slots(answers, question_texts)
+    facts_by_gate = {gate: crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
     write_table(
-        folder, "fact_gates", GATED, [_gated(gate, found[gate], students) for gate in GATES]
+        folder,
+        "fact_questions",
+        QUESTIONS,
+        list(_build_question_rows(answers, wanted, facts_by_gate)),
     )
-    write_table(folder, "fact_flags", FLAGS, list(_flags(found[min(GATES)], students, wanted)))
+    write_table(
+        folder,
+        "fact_gates",
+        GATED,
+        [_build_gate_row(gate, facts_by_gate[gate], students) for gate in GATES],
+    )
+    write_table(
+        folder,
+        "fact_flags",
+        FLAGS,
+        list(_build_flag_rows(facts_by_gate[min(GATES)], students, wanted)),
+    )
 
 
-def _asked_for(answers: Answers, asked: Mapping[str, str]) -> dict[str, AskedFor]:
+def _find_wanted_slots(answers: Answers, question_texts: Mapping[str, str]) -> dict[str, AskedFor]:
+    """Return, for each question, the slots that its answers state and their shares."""
     reader = Reader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
         texts.setdefault(question, []).append(text)
     return {
-        question: AskedFor.of(given, reader.read(asked.get(question, ""), given))
+        question: AskedFor.of(given, reader.read(question_texts.get(question, ""), given))
         for question, given in texts.items()
     }
 
 
-def _questions(
+def _build_question_rows(
     answers: Answers, wanted: Mapping[str, AskedFor], found: Mapping[float, CrowdFacts]
 ) -> Iterator[tuple[str, int, float, str, float, str]]:
-    """Yield every question with its most stated slot, those first whose slot most state."""
+    """Yield each question with its most stated slot, by decreasing share."""
     silent = found[GATES[0]].silent
     rows = []
     for question, asks in wanted.items():
@@ -69,14 +85,16 @@ def _questions(
     yield from sorted(rows, key=lambda row: (-row[4], row[0]))
 
 
-def _flagged(found: CrowdFacts) -> list[int]:
+def _list_flagged(found: CrowdFacts) -> list[int]:
+    """Return the sorted row numbers of the answers that contradict the crowd."""
     return sorted({one.key for one in found.answers if one.verdict == Verdict.CONTRADICTS})
 
 
-def _gated(
+def _build_gate_row(
     gate: float, found: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
-    flagged = _flagged(found)
+    """Return a gate's counts of questions, flagged and wrong answers, and the share of these."""
+    flagged = _list_flagged(found)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None
     low, high = wilson_interval(share, len(flagged)) if share is not None else (None, None)
@@ -84,9 +102,10 @@ def _gated(
     return gate, len(found.questions), len(flagged), wrong, share, *ends
 
 
-def _flags(
+def _build_flag_rows(
     found: CrowdFacts, students: StudentAnswers, wanted: Mapping[str, AskedFor]
 ) -> Iterator[tuple[object, ...]]:
+    """Yield each contradicting fact with its answer and label, by decreasing share of its slot."""
     rows = [one for one in found.answers if one.verdict == Verdict.CONTRADICTS]
     rows.sort(key=lambda one: (-wanted[one.question].shares[one.slot], one.question, one.key))
     for one in rows:

@@ -1,4 +1,4 @@
-"""How well grades without an answer key agree with tutors' labels, on real students.
+"""Measure how well grades without an answer key agree with tutors' labels of real students.
 
 Beetle (Dzikovska et al. 2013): students answered questions of a tutoring system on electricity, and
 every answer was called correct, contradictory or incorrect (partly right, irrelevant or off the
@@ -21,9 +21,9 @@ from annotations.exchange import OutputFolder
 from evaluation.consensus.signatures import combined_hash, file_hash, versions
 from evaluation.consensus.vectors import Progress
 from evaluation.evidence.answer_scores import HEADER as ANSWERS_HEADER
-from evaluation.evidence.answer_scores import AnswerMeasure, answer_measures
+from evaluation.evidence.answer_scores import AnswerMeasure, measure_answer_scores
 from evaluation.evidence.baselines import CONTRADICTION, Method, methods
-from evaluation.evidence.corpus import CorpusVectors, corpus_of
+from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
     BEETLE_QUESTIONS,
@@ -35,10 +35,10 @@ from evaluation.evidence.labelled_crowd import (
     AGREEMENT_HEADER,
     Agreement,
     LabelledCrowd,
-    agreements,
+    compute_agreements,
 )
-from evaluation.evidence.methods_chart import methods_charts
-from evaluation.evidence.methods_table import best_baseline
+from evaluation.evidence.methods_chart import draw_method_charts
+from evaluation.evidence.methods_table import find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.real_facts import write_facts
 from evaluation.evidence.tables import write_evidence, write_table
@@ -69,23 +69,23 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
     with OutputFolder(request.output) as folder:
         students = load_labelled_beetle(request.data)
         vectors = CorpusVectors(students.texts, progress)
-        corpus, judged = corpus_of(
+        corpus, judge_settings = build_corpus(
             students.texts,
             students.questions,
             vectors,
             request,
             progress,
-            asked=_asked(request, students),
+            asked=_load_question_texts(request, students),
         )
         values = (students.labels == CORRECT).astype(np.float64)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*methods(core=request.core), *([] if request.core else [CONTRADICTION])]
-        found = _agreements(crowd, chosen, request, progress)
-        single = _answers(crowd, chosen, _contrasts(students), request, progress)
-        write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in found])
-        write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in single])
+        agreement_rows = _compute_agreements(crowd, chosen, request, progress)
+        answer_rows = _measure_answers(crowd, chosen, _build_contrasts(students), request, progress)
+        write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
+        write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in answer_rows])
         write_facts(folder, students, load_beetle_questions(request.data))
-        rows = [one.row for one in found]
+        rows = [one.row for one in agreement_rows]
         write_evidence(
             folder,
             rows,
@@ -98,10 +98,10 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 "repetitions": {ALL: 1, PART: request.repetitions},
                 "seeds": [request.seeds.start, request.seeds.stop - 1],
                 "truth": "share of correct answers among a student's first attempts",
-                "embedders": vectors.described(),
-                "judge": judged,
+                "embedders": vectors.describe(),
+                "judge": judge_settings,
                 "entailment": request.nli,
-                "best_baseline": best_baseline(rows),
+                "best_baseline": find_best_baselines(rows),
                 "input_hash": combined_hash(
                     file_hash(request.data / name)
                     for name in (BEETLE, BEETLE_QUESTIONS)
@@ -109,47 +109,52 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 ),
                 "versions": versions(),
             },
-            methods_charts(rows, "correlation of workers' scores with their share correct"),
-            [*_empty_agreements(found), *_empty_answers(single)],
+            draw_method_charts(rows, "correlation of workers' scores with their share correct"),
+            [*_list_empty_agreements(agreement_rows), *_list_empty_answers(answer_rows)],
         )
-    return StudyTable(AGREEMENT_HEADER, [one.cells() for one in found], told_apart(single))
+    return StudyTable(
+        AGREEMENT_HEADER,
+        [one.cells() for one in agreement_rows],
+        describe_contradiction_auc(answer_rows),
+    )
 
 
-def told_apart(found: Sequence[AnswerMeasure]) -> str:
-    """Say whether scores tell contradictory answers from such as are partly right.
+def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
+    """Return a sentence on how well scores separate partly right from contradictory answers.
 
     By the five-way labels; by the three-way ones from all that are incorrect otherwise. Beside
     cosine, of `aqer`, stand those for which a model is needed.
     """
-    by_measure = {(one.method, one.measure): one.found for one in found}
-    told = []
+    by_measure = {(one.method, one.measure): one.found for one in measures}
+    parts = []
     for higher in reversed(HIGHER[1:]):
         measure = f"auc_{higher}_over_{CONTRADICTORY}"
         if ("aqer", measure) not in by_measure:
             continue
-        for method, called in WITH_MODELS.items():
+        for method, label in WITH_MODELS.items():
             one = by_measure.get((method, measure))
             if one is None or one.value is None:
                 why = "left out by --core" if one is None else one.reason
-                told.append(f"{called} not measured here ({why})")
+                parts.append(f"{label} not measured here ({why})")
             elif one.low is None:
-                told.append(f"{called} {one.value:.2f}")
+                parts.append(f"{label} {one.value:.2f}")
             else:
-                told.append(f"{called} {one.value:.2f} (95% {one.low:.2f} to {one.high:.2f})")
+                parts.append(f"{label} {one.value:.2f} (95% {one.low:.2f} to {one.high:.2f})")
         return (
             f"How often an answer called {higher} scores higher than a {CONTRADICTORY} one "
-            f"(.5 is a coin): {'; '.join(told)}."
+            f"(.5 is a coin): {'; '.join(parts)}."
         )
     return ""
 
 
-def _asked(request: Request, students: StudentAnswers) -> Mapping[str, str]:
-    """Return what each question asks; empty unless it is known of all of them."""
+def _load_question_texts(request: Request, students: StudentAnswers) -> Mapping[str, str]:
+    """Return the text of each question; empty unless all are known."""
     asked = load_beetle_questions(request.data)
     return asked if set(students.questions.tolist()) <= set(asked) else {}
 
 
-def _contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
+def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
+    """Return the (higher, lower) answer masks of each label against the contradictory ones."""
     labels = students.labels
     three_way = HIGHER[:2]
     return {
@@ -159,46 +164,48 @@ def _contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]
     }
 
 
-def _agreements(
+def _compute_agreements(
     crowd: LabelledCrowd, chosen: Sequence[Method], request: Request, progress: Progress | None
 ) -> list[Agreement]:
+    """Return all methods' agreement on all answers and on 40% of them."""
     done = 0
 
-    def told() -> None:
+    def report_step() -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress("methods", done, 2 * len(chosen))
 
     settings = {
-        ALL: [crowd.trial(seed=request.seeds.start)],
-        PART: crowd.parts(SHARE, request.seeds),
+        ALL: [crowd.build_trial(seed=request.seeds.start)],
+        PART: crowd.draw_parts(SHARE, request.seeds),
     }
     return [
         row
         for setting, trials in settings.items()
-        for row in agreements(setting, crowd, trials, chosen, request.seed, told)
+        for row in compute_agreements(setting, crowd, trials, chosen, request.seed, report_step)
     ]
 
 
-def _answers(
+def _measure_answers(
     crowd: LabelledCrowd,
     chosen: Sequence[Method],
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     request: Request,
     progress: Progress | None,
 ) -> list[AnswerMeasure]:
-    trial = crowd.trial(seed=request.seeds.start)
-    found: list[AnswerMeasure] = []
+    """Return the measures of all methods' answer scores on the whole crowd."""
+    trial = crowd.build_trial(seed=request.seeds.start)
+    measures: list[AnswerMeasure] = []
     for done, method in enumerate(chosen):
-        found += answer_measures(ALL, trial, crowd.values, method, contrasts, request.seed)
+        measures += measure_answer_scores(ALL, trial, crowd.values, method, contrasts, request.seed)
         if progress is not None:
             progress("answers", done + 1, len(chosen))
-    return found
+    return measures
 
 
-def _empty_agreements(found: Sequence[Agreement]) -> list[dict[str, object]]:
-    """Say of empty rows why they are: the correlation and its intervals are empty together."""
+def _list_empty_agreements(found: Sequence[Agreement]) -> list[dict[str, object]]:
+    """Return the summary entries of methods without a correlation."""
     return [
         {
             "file": "agreement.csv",
@@ -212,7 +219,8 @@ def _empty_agreements(found: Sequence[Agreement]) -> list[dict[str, object]]:
     ]
 
 
-def _empty_answers(found: Sequence[AnswerMeasure]) -> list[dict[str, object]]:
+def _list_empty_answers(found: Sequence[AnswerMeasure]) -> list[dict[str, object]]:
+    """Return the summary entries of measures without a number or an interval."""
     return [
         {
             "file": "answers.csv",

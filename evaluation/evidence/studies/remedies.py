@@ -1,4 +1,4 @@
-"""What the remedies repair, on crowds that AQER alone gets wrong.
+"""Measure what the remedies repair, on crowds that AQER alone ranks wrongly.
 
 Simulated crowds in which weak workers err together (Yahav et al. 2025, appendix F.1): six answers
 graded by an expert settle which camp is right. Dealt crowds of graded answers in which four of
@@ -20,7 +20,7 @@ from evaluation.consensus.vectors import Progress, embed
 from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
 from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.tables import correlations, write_table
+from evaluation.evidence.tables import compute_correlations, write_table
 from evaluation.grading.crowd import OutsideInformation
 from evaluation.grading.remedies.run import grade_with_remedies
 from evaluation.methods.cells import Floats, Integers
@@ -49,11 +49,11 @@ COPYING = 4
 QUESTIONS = (30, None)
 ALIKE = 0.98
 RIGHT = 0.9
-Found = tuple[float, float, float]
+Outcome = tuple[float, float, float]
 
 
 def reproduce_remedies(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write remedies.csv and return it, a row for each setting.
+    """Write and return remedies.csv: a row for each setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
     reached the share of repetitions at the goal or above; named the share in which camps rang, or
@@ -61,7 +61,7 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> St
     """
     with OutputFolder(request.output) as folder:
         corpus = load_mohler(request.data)
-        settings = [*_of_anchors(), *_of_copies(corpus, request)]
+        settings = [*_list_anchor_settings(), *_list_copy_settings(corpus, request)]
         rows: list[Sequence[object]] = []
         for done, (setting, remedy, measure, goal, run) in enumerate(settings):
             found = np.array([run(seed) for seed in request.seeds])
@@ -93,54 +93,62 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> St
     return StudyTable(HEADER, rows)
 
 
-Setting = tuple[str, str, str, float, Callable[[int], Found]]
+Setting = tuple[str, str, str, float, Callable[[int], Outcome]]
 
 
-def _of_anchors() -> Iterator[Setting]:
+def _list_anchor_settings() -> Iterator[Setting]:
+    """Yield the settings with correlated weak workers, repaired by expert anchors."""
     for rho in RHOS:
         for share in SHARES:
             name = f"correlated {rho:g}, {share:.0%} weak"
             remedy = f"{ANCHORS} anchors"
             measure = "pearson with quality"
-            yield name, remedy, measure, RIGHT, lambda seed, r=rho, s=share: anchored(r, s, seed)  # type: ignore[misc]
+            yield (
+                name,
+                remedy,
+                measure,
+                RIGHT,
+                lambda seed, r=rho, s=share: run_anchored(r, s, seed),  # type: ignore[misc]
+            )
 
 
-def anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Found:
-    """Return Pearson's r with the true quality, plain and settled by anchors, and whether it rang.
+def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
+    """Return r with the true quality, plain and with anchors, and 1.0 if the alarm was raised.
 
     An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
     """
     crowd = simulate(correlated_weak(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
-    asked = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
-    first = grade_with_remedies(asked, *columns, OutsideInformation())
+    suggesting = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
+    first = grade_with_remedies(suggesting, *columns, OutsideInformation())
     assert first.report.suggested is not None
     assert first.report.candidates is not None
     rows = first.report.suggested
     x, y = crowd.vectors[rows], crowd.truth[crowd.questions[rows]]
-    right = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    expert_cosines = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
     noise = np.random.default_rng([seed, 1]).normal(0.0, EXPERT_NOISE, len(rows))
-    grades = np.clip(5 * right + noise, 0.0, 5.0)
+    grades = np.clip(5 * expert_cosines + noise, 0.0, 5.0)
     outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
-    given = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
-    settled = grade_with_remedies(given, *columns, outside).aqer
+    anchoring = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
+    settled = grade_with_remedies(anchoring, *columns, outside).aqer
     quality = crowd.quality()
     return (
-        correlations(raw_by_worker(first.aqer), quality)[0],
-        correlations(raw_by_worker(settled), quality)[0],
+        compute_correlations(sort_raw_by_worker(first.aqer), quality)[0],
+        compute_correlations(sort_raw_by_worker(settled), quality)[0],
         float(first.report.candidates.alarm.rings),
     )
 
 
-def raw_by_worker(aqer: AQER) -> Floats:
+def sort_raw_by_worker(aqer: AQER) -> Floats:
     """Return (M,) raw scores by worker number."""
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
-def _of_copies(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
-    for kind, edit in (("pasted", None), ("lightly edited", edited)):
+def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
+    """Yield the settings with copiers, repaired by collapsing the copies."""
+    for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
         for count in QUESTIONS:
             asked = len(set(corpus.questions.tolist())) if count is None else count
@@ -153,7 +161,7 @@ def _of_copies(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
 
 
 class CopyingCrowds:
-    """Crowds dealt from graded answers, in which four workers give the answer of one of them."""
+    """Crowds of simulated workers in which four workers give the answers of one of them."""
 
     def __init__(
         self,
@@ -164,59 +172,63 @@ class CopyingCrowds:
         self._corpus, self._edit = corpus, edit
         texts: dict[str, None] = dict.fromkeys(corpus.texts)
         for seed in request.seeds:
-            texts |= dict.fromkeys(self.dealt(seed)[2])
+            texts |= dict.fromkeys(self.draw_answers(seed)[2])
         self._row = {text: row for row, text in enumerate(texts)}
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
-    def dealt(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
-        """Return workers, questions, texts and the four who copy; tiers of 2, all questions."""
+    def draw_answers(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
+        """Return workers, questions, texts and the four copiers of a seed's crowd."""
         corpus, rng = self._corpus, np.random.default_rng([seed, 2])
         dealt = deal(corpus, 2, seed)
         questions = corpus.questions[dealt.rows]
-        copying = rng.permutation(CROWD)[:COPYING]
+        copiers = rng.permutation(CROWD)[:COPYING]
         keys = zip(dealt.workers.tolist(), questions.tolist(), strict=True)
-        text_of = {key: corpus.texts[row] for key, row in zip(keys, dealt.rows, strict=True)}
+        text_by_key = {key: corpus.texts[row] for key, row in zip(keys, dealt.rows, strict=True)}
         texts = []
-        for worker, question in text_of:
-            text = text_of[worker, question]
-            if worker in copying:
-                text = text_of[int(copying[0]), question]
-                if self._edit is not None and worker != copying[0]:
+        for worker, question in text_by_key:
+            text = text_by_key[worker, question]
+            if worker in copiers:
+                text = text_by_key[int(copiers[0]), question]
+                if self._edit is not None and worker != copiers[0]:
                     text = self._edit(text, rng)
             texts.append(text)
-        return dealt.workers, questions, texts, np.sort(copying)
+        return dealt.workers, questions, texts, np.sort(copiers)
 
-    def run(self, seed: int, n_questions: int) -> Found:
-        """Return Spearman's correlations, plain and collapsed, and whether the four were named."""
-        workers, questions, texts, copying = self.dealt(seed)
+    def run(self, seed: int, n_questions: int) -> Outcome:
+        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers were named."""
+        workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
         rows = np.flatnonzero(np.isin(questions, [distinct[at] for at in chosen]))
         x: Vectors = self._vectors[[self._row[texts[row]] for row in rows]]
-        who, asked = workers[rows], questions[rows]
+        workers_used, questions_used = workers[rows], questions[rows]
         parameters = AqerParameters(bootstrap=0, leave_one_out=True, collapse_copies=True)
         outside = OutsideInformation(texts=[texts[row] for row in rows])
-        found = grade_with_remedies(parameters, x, who, asked, outside)
-        honest = ~np.isin(who, copying)
-        alone = AQER(n_draws=0, leave_one_out=True).fit(x[honest], who[honest], asked[honest])
-        plain = AQER(n_draws=0, leave_one_out=True).fit(x, who, asked)
-        others = np.setdiff1d(np.arange(CROWD), copying)
-        wanted = dict(zip(alone.workers_.tolist(), alone.raw_.tolist(), strict=True))
-        truth = [wanted[worker] for worker in others.tolist()]
+        remedied = grade_with_remedies(parameters, x, workers_used, questions_used, outside)
+        honest = ~np.isin(workers_used, copiers)
+        without_copies = AQER(n_draws=0, leave_one_out=True).fit(
+            x[honest], workers_used[honest], questions_used[honest]
+        )
+        plain = AQER(n_draws=0, leave_one_out=True).fit(x, workers_used, questions_used)
+        others = np.setdiff1d(np.arange(CROWD), copiers)
+        raw_without_copies = dict(
+            zip(without_copies.workers_.tolist(), without_copies.raw_.tolist(), strict=True)
+        )
+        truth = [raw_without_copies[worker] for worker in others.tolist()]
         groups = [
-            np.sort(found.report.workers[group.members].astype(np.int64)).tolist()
-            for group in found.report.groups
+            np.sort(remedied.report.workers[group.members].astype(np.int64)).tolist()
+            for group in remedied.report.groups
             if group.is_collapsed
         ]
         return (
-            correlations(raw_by_worker(plain)[others], truth)[1],
-            correlations(raw_by_worker(found.aqer)[others], truth)[1],
-            float(groups == [copying.tolist()]),
+            compute_correlations(sort_raw_by_worker(plain)[others], truth)[1],
+            compute_correlations(sort_raw_by_worker(remedied.aqer)[others], truth)[1],
+            float(groups == [copiers.tolist()]),
         )
 
 
-def edited(text: str, rng: np.random.Generator) -> str:
-    """Return a text with one word left out, one letter doubled and another ending."""
+def edit_text(text: str, rng: np.random.Generator) -> str:
+    """Return the text with one word dropped, one letter doubled and another ending."""
     words = text.split()
     if len(words) > 3:
         del words[int(rng.integers(len(words)))]

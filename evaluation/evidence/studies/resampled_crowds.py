@@ -1,4 +1,4 @@
-"""Looking at samples of a crowd's workers for alarms, in processes beside each other.
+"""Raise alarms on samples of a crowd's workers, in parallel processes.
 
 It stands apart from the study, because a process that begins anew must read no more than this.
 """
@@ -43,7 +43,7 @@ DRAWS = 50
 
 @dataclass(frozen=True)
 class RealCrowd:
-    """N answers of a crowd: who gave which to what, and their vectors.
+    """N answers of a crowd with their workers, questions and vectors.
 
     Attributes
     ----------
@@ -62,14 +62,14 @@ class RealCrowd:
         return int(self.workers.max()) + 1
 
     def sample(self, size: int, seed: int) -> NDArray[np.int64]:
-        """Return the rows of all answers of `size` different random workers."""
+        """Return the rows of all answers of `size` random workers."""
         chosen = np.random.default_rng(seed).choice(self.n_workers, size, replace=False)
         return np.flatnonzero(np.isin(self.workers, chosen))
 
 
 @dataclass(frozen=True)
 class Resample:
-    """Some rows of a crowd, and who is taken to have given them (workers of the crowd if None)."""
+    """Some rows of a crowd, and the workers assigned to them (the crowd's own if None)."""
 
     crowd: str
     rows: NDArray[np.int64]
@@ -77,28 +77,28 @@ class Resample:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What rang in a resample, and what could be looked at; cases of `ALARMS` and `NOTICES`."""
+class Inspection:
+    """Alarm cases raised in a resample, and those with enough answers to be computed."""
 
-    rang: frozenset[str]
-    looked: frozenset[str]
+    raised: frozenset[str]
+    inspected: frozenset[str]
 
     @classmethod
-    def of(cls, seen: Alarms) -> Heard:
-        """Read what a grading found."""
-        known = {check.check for check in seen.checks if check.statistic is not None}
+    def from_alarms(cls, alarms: Alarms) -> Inspection:
+        """Build it from a grading's alarms and checks."""
+        computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
-            frozenset(case_of(one.kind, one.severity, bool(one.workers)) for one in seen.found),
+            frozenset(case_of(one.kind, one.severity, bool(one.workers)) for one in alarms.found),
             frozenset(
                 case
                 for case, check in (ALARMS | NOTICES).items()
-                if check is None or check in known
+                if check is None or check in computed
             ),
         )
 
 
-def heard_in(crowd: RealCrowd, resample: Resample) -> Heard:
-    """Grade a resample and look at it, as every grading does."""
+def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
+    """Grade a resample and return its alarms."""
     rows = resample.rows
     workers = crowd.workers[rows] if resample.workers is None else resample.workers
     questions, vectors = crowd.questions[rows], crowd.vectors[rows]
@@ -106,24 +106,29 @@ def heard_in(crowd: RealCrowd, resample: Resample) -> Heard:
     aqer = parameters.estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
-    return Heard.of(alarms_of(parameters, aqer, answers))
+    return Inspection.from_alarms(alarms_of(parameters, aqer, answers))
 
 
-def heard_in_all(crowds: dict[str, RealCrowd], resamples: Iterable[Resample]) -> Iterator[Heard]:
-    """Look at resamples, a process for each core; yields in their order."""
+def inspect_resamples(
+    crowds: dict[str, RealCrowd], resamples: Iterable[Resample]
+) -> Iterator[Inspection]:
+    """Yield the alarms of the resamples in order; one process for each core works."""
     # Processes that begin anew: copies of one that has threads may hang.
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _begin, (crowds,)) as processes:
-        yield from processes.map(_heard, resamples, chunksize=10)
+    with ProcessPoolExecutor(
+        os.cpu_count(), get_context("spawn"), _start_process, (crowds,)
+    ) as processes:
+        yield from processes.map(_inspect_in_process, resamples, chunksize=10)
 
 
 _crowds: dict[str, RealCrowd] = {}
 
 
-def _begin(crowds: dict[str, RealCrowd]) -> None:
-    """Make the crowds known to a process, and leave it one core."""
+def _start_process(crowds: dict[str, RealCrowd]) -> None:
+    """Store the crowds in a new process and limit it to one thread."""
     _crowds.update(crowds)
     threadpool_limits(1)
 
 
-def _heard(resample: Resample) -> Heard:
-    return heard_in(_crowds[resample.crowd], resample)
+def _inspect_in_process(resample: Resample) -> Inspection:
+    """Return the alarms of a resample of a crowd that the process holds."""
+    return inspect_resample(_crowds[resample.crowd], resample)

@@ -1,4 +1,4 @@
-"""Stress tests on simulated crowds: how far AQER holds, and where it breaks (app. F).
+"""Stress AQER with simulated crowds that get worse step by step (app. F).
 
 Each setting is a simulated crowd with the right truth; the same with "-script" behind it is
 compared with what the authors' script takes for the truth (`SimulatedCrowd.quality_of_script`).
@@ -21,7 +21,7 @@ from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import (
     Correlations,
     EvidenceRow,
-    as_table,
+    build_study_table,
     write_evidence,
     write_table,
 )
@@ -45,7 +45,7 @@ BREAKS = ("test", "truth", "method", "holds_up_to", "breaks_at", "pearson_there"
 
 @dataclass(frozen=True)
 class StressTest:
-    """Crowds that get worse from level to level.
+    """A series of simulated crowds that gets worse from level to level.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class StressTest:
     dimension: int = 300
 
     def setting(self, level: float) -> str:
-        """Return the setting as it stands in the table."""
+        """Return the name of the setting in the table."""
         return f"{self.name}={level:g}"
 
 
@@ -83,39 +83,40 @@ TESTS = (
 )
 
 
-def _as_is(x: Floats) -> Floats:
+def _keep_vectors(x: Floats) -> Floats:
+    """Return the vectors unchanged."""
     return x
 
 
-def unit_length(x: Floats) -> Floats:
-    """Bring every answer to length 1, so that noise gives nobody a louder voice."""
+def scale_to_unit_length(x: Floats) -> Floats:
+    """Return the vectors with every row scaled to length 1."""
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
-def mean_removed(x: Floats) -> Floats:
-    """Subtract the mean of all answers, which takes part of a common bias away."""
+def remove_mean(x: Floats) -> Floats:
+    """Return the vectors without their mean, which removes part of a shared bias."""
     return np.asarray(x - x.mean(axis=0))
 
 
 METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
-    "aqer": ({}, _as_is),
-    "aqer_one_pass": ({"max_iterations": 1}, _as_is),
-    "leave_one_out": ({"leave_one_out": True}, _as_is),
-    "unit_length": ({}, unit_length),
-    "mean_removed": ({}, mean_removed),
+    "aqer": ({}, _keep_vectors),
+    "aqer_one_pass": ({"max_iterations": 1}, _keep_vectors),
+    "leave_one_out": ({"leave_one_out": True}, _keep_vectors),
+    "unit_length": ({}, scale_to_unit_length),
+    "mean_removed": ({}, remove_mean),
 }
 
 
 def reproduce_simulation(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table; breaks.csv says where each method breaks."""
+    """Write and return the table; breaks.csv holds the level at which each method breaks."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
         for done, (test, level) in enumerate(LEVELS):
-            rows += measured(test, level, request.seeds)
+            rows += measure_level(test, level, request.seeds)
             if progress is not None:
                 progress("simulation", done + 1, len(LEVELS))
-        broken = list(breaks(rows))
-        write_table(folder, "breaks", BREAKS, broken)
+        break_rows = list(find_breaks(rows))
+        write_table(folder, "breaks", BREAKS, break_rows)
         write_evidence(
             folder,
             rows,
@@ -129,56 +130,68 @@ def reproduce_simulation(request: Request, progress: Progress | None = None) -> 
                     for test in TESTS
                 },
                 "actual_correlation": {
-                    str(rho): actual_correlation(rho, 3.0) for rho in _levels("rho")
+                    str(rho): actual_correlation(rho, 3.0) for rho in _find_levels("rho")
                 },
                 "versions": versions(),
             },
-            [_chart(test, rows) for test in TESTS],
+            [_draw_chart(test, rows) for test in TESTS],
         )
-    return as_table(rows)
+    return build_study_table(rows)
 
 
 LEVELS = [(test, level) for test in TESTS for level in test.levels]
 
 
-def measured(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
-    """Yield the rows of a setting, with the right truth and with the script's."""
+def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
+    """Yield the rows of a level, with the true quality and with the script's."""
     truths = {"": SimulatedCrowd.quality, SCRIPT: SimulatedCrowd.quality_of_script}
-    found = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
+    correlations = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
     for seed in seeds:
         crowd = simulate(test.crowd(level), test.n_questions, test.dimension, seed)
-        for method, (switches, change) in METHODS.items():
+        for method, (switches, transform) in METHODS.items():
             aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
-            aqer.fit(change(crowd.vectors), crowd.workers, crowd.questions)
+            aqer.fit(transform(crowd.vectors), crowd.workers, crowd.questions)
             for truth, quality in truths.items():
-                found[truth, method].add(aqer.raw_, quality(crowd))
-    for (truth, method), agreement in found.items():
+                correlations[truth, method].add(aqer.raw_, quality(crowd))
+    for (truth, method), agreement in correlations.items():
         yield agreement.row(test.setting(level) + truth, method)
 
 
-def breaks(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
-    """Yield rows of `BREAKS`: None where a method never holds, never breaks, is never inverted."""
-    known = {(row.setting, row.method): row.pearson_mean for row in rows}
+def find_breaks(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
+    """Yield rows of `BREAKS`; None where a method never holds, breaks or is inverted."""
+    correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
     for test in TESTS:
         for truth, name in (("", "right"), (SCRIPT, "script")):
             for method in METHODS:
-                at = [(level, known[test.setting(level) + truth, method]) for level in test.levels]
-                first = next((n for n, (_, r) in enumerate(at) if r < HOLDS), None)
-                holds = None if first == 0 else at[-1 if first is None else first - 1][0]
-                level, r = (None, None) if first is None else at[first]
-                inverted = next((level for level, r in at if r < 0), None)
+                correlations = [
+                    (level, correlation_by_key[test.setting(level) + truth, method])
+                    for level in test.levels
+                ]
+                first_below = next((n for n, (_, r) in enumerate(correlations) if r < HOLDS), None)
+                holds = (
+                    None
+                    if first_below == 0
+                    else correlations[-1 if first_below is None else first_below - 1][0]
+                )
+                level, r = (None, None) if first_below is None else correlations[first_below]
+                inverted = next((level for level, r in correlations if r < 0), None)
                 yield test.name, name, method, holds, level, r, inverted
 
 
-def _levels(name: str) -> Sequence[float]:
+def _find_levels(name: str) -> Sequence[float]:
+    """Return the levels of the named stress test."""
     return next(test.levels for test in TESTS if test.name == name)
 
 
-def _chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
-    known = {(row.setting, row.method): row.pearson_mean for row in rows}
+def _draw_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
+    """Return the chart of a stress test: correlation by level, a line for each method."""
+    correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
 
-    def line(method: str, truth: str) -> Series:
-        points = [(level, known[test.setting(level) + truth, method]) for level in test.levels]
+    def build_line(method: str, truth: str) -> Series:
+        points = [
+            (level, correlation_by_key[test.setting(level) + truth, method])
+            for level in test.levels
+        ]
         name = f"{method}, script's truth" if truth else method
         return Series(name, sorted(points))
 
@@ -190,6 +203,6 @@ def _chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
             "1 is perfect; below 0 the ranking is upside down."
         ),
         axes=(test.name, "Pearson's r"),
-        series=[*(line(method, "") for method in METHODS), line("aqer", SCRIPT)],
+        series=[*(build_line(method, "") for method in METHODS), build_line("aqer", SCRIPT)],
         heights=(-1.0, 1.0),
     )

@@ -1,4 +1,4 @@
-"""How well grades without an answer key agree with experts', on simulated workers (section 6.1).
+"""Measure how well grades agree with experts', on simulated workers (section 6.1).
 
 The graded answers of Mohler et al. carry no student, so workers are dealt from them as in the
 paper's Table 2: of each question's 20 best answers, ties at random, the first tier of workers gets
@@ -24,12 +24,17 @@ from evaluation.consensus.vectors import Progress
 from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import GradedAnswers
-from evaluation.evidence.dealing import CROWD, Dealt, deal
-from evaluation.evidence.heldout import MethodChoice, choose, choosing_half, write_choice
-from evaluation.evidence.methods_chart import methods_charts
-from evaluation.evidence.methods_table import Trial, best_baseline, compare
+from evaluation.evidence.dealing import CROWD, AnswerAssignment, deal
+from evaluation.evidence.heldout import (
+    MethodChoice,
+    choose_method,
+    draw_choosing_half,
+    write_choice,
+)
+from evaluation.evidence.methods_chart import draw_method_charts
+from evaluation.evidence.methods_table import Trial, compare, find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.tables import Correlations, EvidenceRow, as_table, write_evidence
+from evaluation.evidence.tables import Correlations, EvidenceRow, build_study_table, write_evidence
 from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors
 
@@ -43,14 +48,14 @@ HELD_OUT = "-heldout"
 def agreement(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
 ) -> Correlations:
-    """Correlate a method's raw scores with the truth, over seeded crowds."""
+    """Return the correlations of a method's raw scores with the truth, over seeded crowds."""
     found = Correlations.empty()
     for seed in seeds:
         dealt = deal(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         raw = np.empty(CROWD)
         raw[method.workers_.astype(int)] = method.raw_
-        found.add(raw, dealt.truth(corpus.grades))
+        found.add(raw, dealt.compute_true_grades(corpus.grades))
     return found
 
 
@@ -58,71 +63,79 @@ def reproduce_worker_grading(request: Request, progress: Progress | None = None)
     """Write and return the table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
-        deals = _Deals(data.graded, data.corpus, request.seeds)
-        rows, choice = _rows(deals, request, progress)
+        deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
+        rows, choice = _compare_all(deals, request, progress)
         write_evidence(
             folder,
             rows,
             {
                 **data.summary("worker-grading", request),
                 "noise": {NOISY: NOISE},
-                "best_baseline": best_baseline(rows),
-                "heldout": choice.described(),
+                "best_baseline": find_best_baselines(rows),
+                "heldout": choice.describe(),
             },
-            _charts(rows),
+            _draw_charts(rows),
         )
         write_choice(folder, choice)
-    return as_table(rows)
+    return build_study_table(rows)
 
 
 @dataclass(frozen=True)
-class _Deals:
-    """The crowds of all repetitions."""
+class _SimulatedCrowds:
+    """The simulated crowds of all repetitions."""
 
     graded: GradedAnswers
     corpus: Corpus
     seeds: range
 
-    def trials(self, tier: int, noise: float = 0.0, only: Booleans | None = None) -> list[Trial]:
-        """Return the crowds, on all questions or on some (Q,), truth included."""
-        found = []
+    def build_trials(
+        self, tier: int, noise: float = 0.0, only: Booleans | None = None
+    ) -> list[Trial]:
+        """Return the crowds with true values, on all questions or on those of `only` (Q,)."""
+        trials = []
         for seed in self.seeds:
-            dealt = deal(self.graded, tier, seed, noise)
+            assignment = deal(self.graded, tier, seed, noise)
             if only is not None:
-                keep = only[self.corpus.question[dealt.rows]]
-                dealt = Dealt(dealt.rows[keep], dealt.workers[keep])
-            crowd = Crowd(self.corpus, dealt.rows, dealt.workers, seed=seed)
-            found.append(Trial(crowd, dealt.truth(self.graded.grades)))
-        return found
+                keep = only[self.corpus.question[assignment.rows]]
+                assignment = AnswerAssignment(assignment.rows[keep], assignment.workers[keep])
+            crowd = Crowd(self.corpus, assignment.rows, assignment.workers, seed=seed)
+            trials.append(Trial(crowd, assignment.compute_true_grades(self.graded.grades)))
+        return trials
 
 
-def _rows(
-    deals: _Deals, request: Request, progress: Progress | None
+def _compare_all(
+    deals: _SimulatedCrowds, request: Request, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
+    """Return the rows of all settings, and the choice made on half of the questions."""
     chosen = methods(core=request.core)
     done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
 
-    def told() -> None:
+    def report_step() -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress("methods", done, total)
 
-    def rows(setting: str, trials: Sequence[Trial], some: Sequence[Method]) -> list[EvidenceRow]:
-        return compare(setting, trials, some, request.seed, told)
+    def compare_setting(
+        setting: str, trials: Sequence[Trial], methods_compared: Sequence[Method]
+    ) -> list[EvidenceRow]:
+        return compare(setting, trials, methods_compared, request.seed, report_step)
 
-    found = []
+    rows_found = []
     for setting, tier in SETTINGS.items():
-        found += rows(setting, deals.trials(tier), chosen)
-    found += rows(NOISY, deals.trials(SETTINGS["10x2"], NOISE), chosen)
-    half = choosing_half(deals.corpus.n_questions, request.seed)
+        rows_found += compare_setting(setting, deals.build_trials(tier), chosen)
+    rows_found += compare_setting(NOISY, deals.build_trials(SETTINGS["10x2"], NOISE), chosen)
+    half = draw_choosing_half(deals.corpus.n_questions, request.seed)
     by_half: list[EvidenceRow] = []
     for setting, tier in SETTINGS.items():
-        by_half += rows(setting, deals.trials(tier, only=half), chosen)
-        found += rows(setting + HELD_OUT, deals.trials(tier, only=~half), chosen)
+        by_half += compare_setting(setting, deals.build_trials(tier, only=half), chosen)
+        rows_found += compare_setting(
+            setting + HELD_OUT, deals.build_trials(tier, only=~half), chosen
+        )
     labels = deals.corpus.labels[half].tolist()
-    return found, choose(by_half, chosen, labels, request.seed)
+    return rows_found, choose_method(by_half, chosen, labels, request.seed)
 
 
-def _charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
-    return methods_charts(rows, "correlation of workers' scores with the experts' grades")
+def _draw_charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
+    """Return a chart of methods for each setting."""
+    return draw_method_charts(rows, "correlation of workers' scores with the experts' grades")

@@ -1,5 +1,5 @@
-"""Workers and models across question sets: lists, histories, trends.
+"""Compare workers and models across question sets.
 
-Only raw leave-one-out scores, percentiles and model scores stand beside each other here, never
-grades: a grade is stretched from 0 to 1 within its own run.
+Only raw leave-one-out scores, percentiles and model scores are compared here, never grades: a grade
+is min-max scaled within its own run.
 """

@@ -1,4 +1,4 @@
-"""Which run speaks for a question set, wherever several sets stand beside each other."""
+"""Select the run that represents each question set in reports across sets."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ SCALE = ("embedder", "similarity", "aggregation", "unit_length", "spelling")
 Scale = tuple[str, ...]
 
 
-def counting_runs(user: AnyUser) -> QuerySet[Run]:
-    """Return one grading of each set whose answers the user may see, that counts for the set.
+def select_official_runs(user: AnyUser) -> QuerySet[Run]:
+    """Return one grading run of each set whose answers the user may see.
+
+    The official run, else the newest finished run (`run_that_counts`, for all sets at once). A set
+    without a grading run has none. No other module of this package decides it.
 
     The official run, else the newest that is done (`run_that_counts`, for all sets at once). A
     set without a grading has none. This is the only place of this room that decides it.
@@ -38,7 +41,7 @@ def counting_runs(user: AnyUser) -> QuerySet[Run]:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """A run that speaks for its set.
+    """The grading run that represents its question set.
 
     Attributes
     ----------
@@ -59,13 +62,13 @@ class CountedRun:
 
     @property
     def embedder(self) -> str:
-        """By which vectors answers were compared."""
+        """The embedder by which answers were compared."""
         return self.scale[0]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """All runs that count for somebody, by their keys, and those whose scores are on one scale.
+    """All representing runs by key, and the scale of most of them.
 
     Where sets were graded by different embedders or similarities, the scale of the most runs is
     taken (of the newest, if two have as many): means, trends and orders use no other.
@@ -76,33 +79,34 @@ class Counted:
 
     @property
     def comparable(self) -> list[int]:
-        """Keys of the runs on the scale."""
+        """Keys of the runs on the common scale."""
         return [key for key, run in self.runs.items() if run.scale == self.scale]
 
     @property
     def n_other(self) -> int:
-        """How many runs are on another scale."""
+        """Number of runs on another scale."""
         return len(self.runs) - len(self.comparable)
 
 
 def counted(user: AnyUser) -> Counted:
-    """Return the runs that count for the user, by one query."""
-    rows = counting_runs(user).values(
+    """Return the representing runs of the sets that the user sees, by one query."""
+    rows = select_official_runs(user).values(
         *("pk", "public_id", "version_id", "version__number", "finished_at"),
         *("version__question_set_id", "version__question_set__public_id"),
         *("version__question_set__name", "parameters__exclude_workers"),
         *(f"parameters__{name}" for name in SCALE),
     )
-    runs = {row["pk"]: _run(row) for row in rows.order_by("finished_at", "pk")}
+    runs = {row["pk"]: _build_counted_run(row) for row in rows.order_by("finished_at", "pk")}
     often = Counter(run.scale for run in reversed(runs.values()))
     scale = often.most_common(1)[0][0] if often else ()
     return Counted(runs, scale)
 
 
-def _run(row: dict[str, Any]) -> CountedRun:
-    plain = AqerParameters()
+def _build_counted_run(row: dict[str, Any]) -> CountedRun:
+    """Return the record of a row; options missing in it have their defaults."""
+    defaults = AqerParameters()
     scale = tuple(
-        str(getattr(plain, name) if (found := row[f"parameters__{name}"]) is None else found)
+        str(getattr(defaults, name) if (found := row[f"parameters__{name}"]) is None else found)
         for name in SCALE
     )
     return CountedRun(
@@ -120,7 +124,7 @@ def _run(row: dict[str, Any]) -> CountedRun:
 
 
 def answered_versions(user: AnyUser) -> list[tuple[int, UUID, str]]:
-    """Return the versions whose answers the user sees, with their sets, by name; one query."""
+    """Return (version, set id, set name) of the versions whose answers the user sees."""
     seen = Submission.objects.visible_to(user).filter(version=OuterRef("pk"))
     versions = QuestionSetVersion.objects.filter(Exists(seen)).order_by("question_set__name", "pk")
     return list(versions.values_list("pk", "question_set__public_id", "question_set__name"))

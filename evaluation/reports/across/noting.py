@@ -1,4 +1,4 @@
-"""The notes about a worker or a model, as somebody may read them."""
+"""List the notes on a worker or a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotations.models.access import AnyUser
 
 @dataclass(frozen=True)
 class NoteEntry:
-    """What somebody wrote down; `mine` says whether the one who reads wrote it."""
+    """A note with its author; `mine` is True if the reader wrote it."""
 
     id: UUID
     text: str
@@ -22,7 +22,7 @@ class NoteEntry:
 
 
 def notes_about(thing: Any, user: AnyUser) -> list[NoteEntry]:
-    """Return the notes about a worker or a model that a user may read, newest first; one query."""
+    """Return the notes on a worker or model that the user may read, newest first."""
     rows = thing.notes.visible_to(user).select_related("author").order_by("-pk")
     return [
         NoteEntry(

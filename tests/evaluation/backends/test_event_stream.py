@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.backends.event_stream import CutStreamError, json_in
+from evaluation.backends.event_stream import CutStreamError, parse_body
 
 WHOLE = {"choices": [{"message": {"content": "yes"}}]}
 
@@ -26,7 +26,7 @@ def chunk(delta=None, reason=None, **more):
     ],
 )
 def test_json_is_read_with_marks_of_a_stream_around_it(text):
-    assert json_in(text) == WHOLE
+    assert parse_body(text) == WHOLE
 
 
 @pytest.mark.parametrize("ending", ["\n\n", "\r\n\r\n", "\n"])
@@ -40,7 +40,7 @@ def test_chunks_are_joined_to_one_completion(ending):
         chunk(usage={"completion_tokens": 3}),
         "data: [DONE]\n\n",
     ]
-    found = json_in("".join(one.replace("\n\n", ending) for one in events))
+    found = parse_body("".join(one.replace("\n\n", ending) for one in events))
     choice = found["choices"][0]
     assert choice["message"]["content"] == "The Moon."
     assert choice["message"]["reasoning_content"] == "hm"
@@ -54,7 +54,7 @@ def test_probabilities_of_chunks_follow_each_other():
         )
         for one in ("a", "b")
     ]
-    choice = json_in("".join(events) + "data: [DONE]\n\n")["choices"][0]
+    choice = parse_body("".join(events) + "data: [DONE]\n\n")["choices"][0]
     assert [one["token"] for one in choice["logprobs"]["content"]] == ["a", "b"]
 
 
@@ -65,17 +65,17 @@ def test_events_have_names_comments_and_chunks_of_other_choices():
         + chunk({"content": "yes"}, "stop")
         + f"data: {json.dumps({'choices': [other]})}\n\ndata: [DONE]\n\n"
     )
-    assert json_in(text)["choices"][0]["message"]["content"] == "yes"
+    assert parse_body(text)["choices"][0]["message"]["content"] == "yes"
 
 
 def test_an_error_in_a_stream_is_in_the_answer():
     text = chunk({"content": "The "}) + 'data: {"error": {"message": "gone"}}\n\n'
-    assert json_in(text)["error"] == {"message": "gone"}
+    assert parse_body(text)["error"] == {"message": "gone"}
 
 
 def test_a_stream_that_ends_in_the_middle_is_no_answer():
     with pytest.raises(CutStreamError):
-        json_in(chunk({"content": "The "}))
+        parse_body(chunk({"content": "The "}))
 
 
 @pytest.mark.parametrize(
@@ -83,5 +83,5 @@ def test_a_stream_that_ends_in_the_middle_is_no_answer():
 )
 def test_anything_else_is_refused(text):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - json raises its own
-        json_in(text)
+        parse_body(text)
     assert not isinstance(refused.value, CutStreamError)

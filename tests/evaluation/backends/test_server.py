@@ -7,7 +7,7 @@ import pytest
 from evaluation.backends.chat.contract import ChatRequest
 from evaluation.backends.chat.openai import OpenAIChat
 from evaluation.backends.errors import ChatError
-from evaluation.backends.server import fault_of, message_in
+from evaluation.backends.server import classify_failure, find_message
 from tests.evaluation.backends.chat.fake import fake_chat
 
 
@@ -82,7 +82,7 @@ def test_credentials_and_fragments_in_an_address_are_refused(address):
     ],
 )
 def test_the_message_of_a_server_is_found_in_its_json(said, message):
-    assert message_in(said) == message
+    assert find_message(said) == message
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_message_of_a_server_is_found_in_its_json(said, message):
     ],
 )  # fmt: skip
 def test_a_refusal_has_a_code_and_holds_what_the_server_said(status, content, code):
-    fault = fault_of(status, content)
+    fault = classify_failure(status, content)
     assert (fault.code, fault.status) == (code, status)
     assert str(status) in fault.problem
     assert b"Insufficient" not in content or "(Insufficient credits.)" in fault.problem

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from evaluation.background import asking, work
-from evaluation.background.asking import SHORT_TURN, Places
+from evaluation.background.asking import SHORT_TURN, Slots
 from evaluation.background.doorbell import ring_if_needed
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
@@ -146,13 +146,13 @@ def held(monkeypatch):
 
 
 def owners_in(places):
-    return {one.owner for one in places.taken()}
+    return {one.owner for one in places.list_taken()}
 
 
 def test_each_requester_has_one_place_and_the_longest_turn_makes_room_for_the_next(begin, held):
     people = [world.user(f"p{n}") for n in range(3)]
     now = [100.0]
-    places = Places(2, lambda: now[0])
+    places = Slots(2, lambda: now[0])
     for person in people[:2]:
         begin("ask", person)
         begin("ask", person)
@@ -164,7 +164,7 @@ def test_each_requester_has_one_place_and_the_longest_turn_makes_room_for_the_ne
     # The first began at 100.
     now[0] = 100.0 + SHORT_TURN - 0.1
     places.fill()
-    assert not any(one.ends for one in places.taken())
+    assert not any(one.is_ending for one in places.list_taken())
     now[0] = 100.0 + SHORT_TURN
     places.fill()
     wait_until(lambda: owners_in(places) == {second}, 5, "the first made room")
@@ -179,7 +179,7 @@ def test_each_requester_has_one_place_and_the_longest_turn_makes_room_for_the_ne
 def test_a_process_that_ends_gives_back_what_does_not_end_in_time(begin, held, monkeypatch):
     run = begin("ask")
     monkeypatch.setattr(asking, "SECONDS_TO_END", 0.0)
-    places = Places(2)
+    places = Slots(2)
     places.fill()
     places.end()
     run.refresh_from_db()

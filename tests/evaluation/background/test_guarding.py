@@ -46,7 +46,7 @@ def line_of(claim):
 def watch(run, clock):
     """A watch over a worker that has just begun with the run."""
     watch = Watch(clock)
-    watch.hear(line_of(claim_oldest("ann")))
+    watch.read_line(line_of(claim_oldest("ann")))
     return watch
 
 
@@ -55,11 +55,11 @@ def test_signs_of_progress_keep_a_worker_and_their_end_fails_the_run_with_what_t
 ):
     for _ in range(5):
         clock.now += 899
-        assert not watch.must_end()
-        watch.hear(f"{run.pk} 1")
+        assert not watch.decide_kill()
+        watch.read_line(f"{run.pk} 1")
     Run.objects.update(stage="embedding", done=1200, total=5000)
     clock.now += 900
-    assert watch.must_end()
+    assert watch.decide_kill()
     run.refresh_from_db()
     assert (run.state, run.lease_until) == ("failed", None)
     # 900 s are 15 minutes.
@@ -70,29 +70,29 @@ def test_signs_of_progress_keep_a_worker_and_their_end_fails_the_run_with_what_t
 @pytest.mark.parametrize("change", [{"state": "paused", "lease_until": None, "lease_owner": ""}])
 def test_a_worker_that_lost_its_run_has_some_seconds_to_notice(run, watch, clock, change):
     Run.objects.update(**change)
-    assert not watch.must_end()
+    assert not watch.decide_kill()
     clock.now += GRACE_SECONDS - 1
-    assert not watch.must_end()
+    assert not watch.decide_kill()
     clock.now += 1
-    assert watch.must_end()
+    assert watch.decide_kill()
     run.refresh_from_db()
     assert run.state == "paused"  # nothing is said of a run that is not the worker's any more
 
 
 def test_a_worker_that_lost_its_run_and_let_it_go_is_not_ended(run, watch, clock):
     Run.objects.update(attempt=2)
-    assert not watch.must_end()
-    watch.hear(f"{ENDED}{run.pk} 1")
+    assert not watch.decide_kill()
+    watch.read_line(f"{ENDED}{run.pk} 1")
     clock.now += 10_000
-    assert not watch.must_end()
+    assert not watch.decide_kill()
 
 
 def test_other_runs_of_a_stuck_process_go_back_to_the_queue_and_count_no_crash(run, watch, clock):
     other = Run.objects.create(owner=run.owner, version=run.version)
     clock.now += 899
-    watch.hear(line_of(claim_oldest("ann")))
+    watch.read_line(line_of(claim_oldest("ann")))
     clock.now += 1
-    assert watch.must_end()
+    assert watch.decide_kill()
     run.refresh_from_db()
     other.refresh_from_db()
     assert (run.state, other.state, other.lease_owner) == ("failed", "queued", "")
@@ -104,12 +104,12 @@ def test_other_runs_of_a_stuck_process_go_back_to_the_queue_and_count_no_crash(r
 def test_a_worker_between_runs_is_never_ended(db, clock):
     watch = Watch(clock)
     clock.now += 10_000
-    assert not watch.must_end()
+    assert not watch.decide_kill()
 
 
 def test_a_worker_without_a_guard_works_all_the_same(run):
     claim = claim_oldest("ann")
-    with guarding.guarded(claim) as sign:
+    with guarding.report_turn(claim) as sign:
         sign()
 
 

@@ -17,12 +17,12 @@ from evaluation.background.leases import (
     Claim,
     Heartbeat,
     LeaseLostError,
+    build_future_time,
     claim_oldest,
-    in_future,
-    lease,
+    get_lease_time,
 )
 from evaluation.background.runs import cancel, pause, resume
-from evaluation.background.work import TURN_SECONDS, fail, work_one_turn
+from evaluation.background.work import TURN_SECONDS, store_failure, work_one_turn
 from evaluation.kinds import kind_named
 from evaluation.models import Run
 from evaluation.words.message import Message
@@ -44,7 +44,7 @@ def queue(version):
 
 
 def let_it_run_out(run: Run) -> None:
-    Run.objects.filter(pk=run.pk).update(lease_until=in_future(timedelta(seconds=-1)))
+    Run.objects.filter(pk=run.pk).update(lease_until=build_future_time(timedelta(seconds=-1)))
 
 
 def waits_since(run: Run, hours: float) -> None:
@@ -98,7 +98,7 @@ def test_a_claim_and_a_renewal_are_signs_of_life_and_the_lease_counts_from_them(
         run.refresh_from_db()
         assert timezone.now() - run.heartbeat_at < timedelta(hours=1)
         # Both by the clock of the same statement.
-        assert run.lease_until == run.heartbeat_at + lease()
+        assert run.lease_until == run.heartbeat_at + get_lease_time()
 
 
 def test_of_two_that_waited_equally_long_the_one_started_first_is_claimed(queue):
@@ -173,7 +173,7 @@ def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queu
     claim_oldest("bob")
     assert not lost.renew()
     assert not lost.release()
-    fail(lost, "too late")
+    store_failure(lost, "too late")
     with pytest.raises(LeaseLostError), lost.fenced():
         pytest.fail("the block must not run")
     run.refresh_from_db()
@@ -249,7 +249,7 @@ def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(q
 
 def test_a_failed_run_has_its_reason_its_end_and_no_lease(queue):
     run = queue()
-    fail(claim_oldest("ann"), "no more disk")
+    store_failure(claim_oldest("ann"), "no more disk")
     run.refresh_from_db()
     assert (run.state, run.error, run.lease_until) == (Run.State.FAILED, "no more disk", None)
     assert timezone.now() - run.finished_at < timedelta(hours=1)
@@ -334,7 +334,7 @@ def test_a_run_that_is_paused_under_a_worker_is_lost_to_it_at_its_next_fence(que
         pytest.fail("the block must not run")
     assert not claim.renew()
     assert not claim.release()
-    fail(claim, "too late")
+    store_failure(claim, "too late")
     run.refresh_from_db()
     # What was committed before stays.
     assert (run.state, run.error, run.total, run.crashes) == (Run.State.PAUSED, "", 7, 0)

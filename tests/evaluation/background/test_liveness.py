@@ -12,8 +12,8 @@ from kombu.exceptions import OperationalError
 
 from annotations.models import QuestionSet
 from evaluation.background import doorbell, liveness
-from evaluation.background.leases import claim_oldest, in_future
-from evaluation.background.work import worker_name
+from evaluation.background.leases import build_future_time, claim_oldest
+from evaluation.background.work import get_process_name
 from evaluation.models import BackgroundWorker, Run
 
 
@@ -34,7 +34,7 @@ def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_si
     rung, thrice = [], threading.Event()
 
     def ring(lane):
-        rung.append(BackgroundWorker.objects.filter(name=worker_name()).count())
+        rung.append(BackgroundWorker.objects.filter(name=get_process_name()).count())
         if len(rung) == 3:
             thrice.set()
 
@@ -100,7 +100,7 @@ def test_it_is_rung_for_a_run_that_waits_or_was_left_and_for_no_other(rung, monk
     assert doorbell.ring_if_needed() is True  # it waits
     claim_oldest("ann")
     assert doorbell.ring_if_needed() is False  # it is worked on
-    Run.objects.update(lease_until=in_future(timedelta(seconds=-1)))
+    Run.objects.update(lease_until=build_future_time(timedelta(seconds=-1)))
     assert doorbell.ring_if_needed() is True  # its worker is gone
     assert rung == ["evaluation.tasks.work"] * 2
     monkeypatch.setattr(doorbell, "ring", lambda: False)

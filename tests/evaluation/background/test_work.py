@@ -9,7 +9,7 @@ from annotations.models.base import new_public_id
 from evaluation.backends import BackendError
 from evaluation.background import work
 from evaluation.background.leases import Heartbeat, LeaseLostError, claim_oldest
-from evaluation.background.work import TURN_SECONDS, work_one_turn, worker_name
+from evaluation.background.work import TURN_SECONDS, get_process_name, work_one_turn
 from evaluation.deletion.storage import removals
 from evaluation.models import Removal, Run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError
@@ -82,7 +82,7 @@ def test_a_turn_has_its_run_its_clock_and_its_end(run, rung, monkeypatch):
     with turn.fenced():
         pass
     run.refresh_from_db()
-    assert (run.lease_owner, run.attempt) == (worker_name(), 1)
+    assert (run.lease_owner, run.attempt) == (get_process_name(), 1)
     assert rung == [True]
     assert TURN_SECONDS == 240.0
 

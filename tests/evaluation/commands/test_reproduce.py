@@ -60,12 +60,12 @@ def test_rows_that_need_no_model_are_as_known(data_folder):
     from evaluation.evidence.methods_table import Trial, compare
 
     graded = load_mohler(data_folder)
-    corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).of)
+    corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).embed_texts)
     trials = []
     for seed in range(1000, 1025):
         dealt = deal(graded, 2, seed)
         crowd = Crowd(corpus, dealt.rows, dealt.workers, seed=seed)
-        trials.append(Trial(crowd, dealt.truth(graded.grades)))
+        trials.append(Trial(crowd, dealt.compute_true_grades(graded.grades)))
     names = ("f1", "tfidf_word", "tfidf_char", "tfidf_char+discrimination")
     rows = compare("10x2", trials, [METHODS[name] for name in names])
     found = [row.pearson_mean for row in rows]

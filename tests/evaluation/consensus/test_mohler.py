@@ -37,6 +37,6 @@ def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, publi
         dealt = deal(corpus, 2, seed)
         model = AQER(n_draws=0, **switches)
         model.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
-        truth = dealt.truth(corpus.grades)[model.workers_.astype(int)]
+        truth = dealt.compute_true_grades(corpus.grades)[model.workers_.astype(int)]
         found.append(np.corrcoef(model.raw_, truth)[0, 1])
     assert np.mean(found) == pytest.approx(published, abs=within)

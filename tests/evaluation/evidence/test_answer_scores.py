@@ -8,7 +8,7 @@ from evaluation.evidence.answer_scores import (
     NO_ANSWER_SCORES,
     NO_PAIRS,
     WITHIN,
-    answer_measures,
+    measure_answer_scores,
 )
 from evaluation.evidence.baselines import METHODS, Corpus, Method
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
@@ -29,9 +29,10 @@ CONTRASTS = {
 
 def measured(method, values=VALUES):
     of = Corpus(["x"] * 8, QUESTIONS, lambda _: np.eye(8))
-    trial = LabelledCrowd(of, WORKERS, values).trial()
+    trial = LabelledCrowd(of, WORKERS, values).build_trial()
     return {
-        one.measure: one.found for one in answer_measures("all", trial, values, method, CONTRASTS)
+        one.measure: one.found
+        for one in measure_answer_scores("all", trial, values, method, CONTRASTS)
     }
 
 
@@ -90,7 +91,7 @@ def test_a_worker_is_scored_by_what_the_method_says_of_its_answers(name):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(24, 5)) + 1
     of = Corpus(["x"] * 24, np.tile(np.arange(4), 6), lambda _: x)
-    crowd = LabelledCrowd(of, np.repeat(np.arange(6), 4), np.ones(24)).trial().crowd
+    crowd = LabelledCrowd(of, np.repeat(np.arange(6), 4), np.ones(24)).build_trial().crowd
     method = METHODS[name]
     answers = method.answers(crowd)
     assert answers.shape == (24,)
@@ -98,4 +99,4 @@ def test_a_worker_is_scored_by_what_the_method_says_of_its_answers(name):
         by_question = [answers[crowd.questions == q].mean() for q in range(4)]
         assert by_question == pytest.approx([0] * 4, abs=1e-9)
     else:
-        assert crowd.worker_means(answers) == pytest.approx(method.score(crowd), abs=1e-4)
+        assert crowd.compute_worker_means(answers) == pytest.approx(method.score(crowd), abs=1e-4)

@@ -3,9 +3,9 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.heldout import choose, choosing_half, write_choice
-from evaluation.evidence.methods_chart import methods_chart
-from evaluation.evidence.methods_table import Trial, best_baseline, compare
+from evaluation.evidence.heldout import choose_method, draw_choosing_half, write_choice
+from evaluation.evidence.methods_chart import draw_method_chart
+from evaluation.evidence.methods_table import Trial, compare, find_best_baselines
 from evaluation.evidence.tables import write_evidence
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.evidence.baselines.world import corpus
@@ -41,7 +41,7 @@ def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
     assert rows["aqer"].spearman_mean == pytest.approx(1)
     assert rows["aqer"].pearson_sd == pytest.approx(0)
     assert rows["aqer"].repetitions == 3
-    assert best_baseline(list(rows.values())) == {"s": "f1"}
+    assert find_best_baselines(list(rows.values())) == {"s": "f1"}
     assert rows["f1"].p_value is None
     assert rows["f1"].reason("p_value") == "best_baseline"
     assert rows["bleu1"].p_value < 0.05
@@ -50,7 +50,7 @@ def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
 
 def test_a_supervised_method_is_no_baseline_however_good():
     rows = compare("s", trials(), [KEY, GOOD])
-    assert best_baseline(rows) == {}
+    assert find_best_baselines(rows) == {}
     assert {row.reason("p_value") for row in rows} == {"no_baseline"}
 
 
@@ -82,28 +82,28 @@ def test_a_worker_without_a_score_is_left_out_of_the_correlation():
 
 
 def test_halves_are_seeded_and_share_no_question():
-    half = choosing_half(87, 0)
+    half = draw_choosing_half(87, 0)
     assert half.sum() == 43
-    assert (half == choosing_half(87, 0)).all()
-    assert (half != choosing_half(87, 1)).any()
+    assert (half == draw_choosing_half(87, 0)).all()
+    assert (half != draw_choosing_half(87, 1)).any()
 
 
 def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
     first = compare("10x2", trials(), [GOOD, FAIR, KEY, ABSENT])
     second = compare("5x4", trials(), [GOOD, FAIR, KEY, ABSENT])
-    choice = choose([*first, *second], [GOOD, FAIR, KEY, ABSENT], ["q1"], 0)
+    choice = choose_method([*first, *second], [GOOD, FAIR, KEY, ABSENT], ["q1"], 0)
     assert choice.method == "aqer"
     assert set(choice.means) == {"aqer", "f1"}
     with OutputFolder(tmp_path / "out") as folder:
         write_choice(folder, choice)
     rows = table(tmp_path / "out/choosing.csv")
     assert [(row["method"], row["chosen"]) for row in rows[:2]] == [("aqer", "yes"), ("f1", "no")]
-    assert choice.described()["chosen"] == "aqer"
+    assert choice.describe()["chosen"] == "aqer"
 
 
 def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
     rows = compare("s", trials(), [FAIR, GOOD, ABSENT])
-    drawn = methods_chart("s", rows, "r").standalone()
+    drawn = draw_method_chart("s", rows, "r").standalone()
     assert drawn.index("aqer") < drawn.index("f1")  # the best on top
     assert "judge" not in drawn
     assert "Open dots: baselines." in drawn

@@ -7,8 +7,8 @@ from annotations.exchange import OutputFolder
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import GradedAnswers, Translations
 from evaluation.evidence.dealing import CROWD, deal
-from evaluation.evidence.studies.crowdwsa import gleu_of, words_of
-from evaluation.evidence.tables import Correlations, as_table, write_evidence
+from evaluation.evidence.studies.crowdwsa import compute_gleu, split_words
+from evaluation.evidence.tables import Correlations, build_study_table, write_evidence
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.files.tables import write_exemplars
 
@@ -45,7 +45,7 @@ def test_noise_moves_answers_between_tiers_and_not_the_truth():
     moved = [abs(rank[row] - at) for at, row in enumerate(noisy.rows.tolist()) if row in rank]
     assert max(moved) > 2
     mine = noisy.rows[noisy.workers == 3]
-    assert noisy.truth(graded.grades)[3] == pytest.approx(graded.grades[mine].mean())
+    assert noisy.compute_true_grades(graded.grades)[3] == pytest.approx(graded.grades[mine].mean())
 
 
 def test_dealing_is_seeded_and_ties_fall_differently_with_another_seed():
@@ -58,16 +58,16 @@ def test_a_workers_truth_is_the_mean_grade_of_what_it_was_dealt():
     graded = corpus(n_questions=2, n_answers=20)
     dealt = deal(graded, 2, seed=0)
     first = graded.grades[dealt.rows[dealt.workers == 0]]
-    assert dealt.truth(graded.grades)[0] == pytest.approx(first.mean())
+    assert dealt.compute_true_grades(graded.grades)[0] == pytest.approx(first.mean())
 
 
 def test_words_are_lower_case_and_punctuation_parts_them():
-    assert words_of("Let's go, NOW!") == ["let", "s", "go", "now"]
+    assert split_words("Let's go, NOW!") == ["let", "s", "go", "now"]
 
 
 def test_gleu_counts_ngrams_of_one_to_four_words():
     texts = ["The cat sat.", "the dog", "nothing alike here"]
-    found = gleu_of(
+    found = compute_gleu(
         Translations(
             workers=np.array(["a", "b", "c"]),
             sentences=np.array(["s"] * 3),
@@ -101,14 +101,14 @@ def test_evidence_is_written_with_the_reasons_for_its_gaps(tmp_path):
     assert (tmp_path / "out/table.csv").read_text().splitlines()[1].startswith("10x2,aqer,0.98")
     assert "| 10x2 | aqer | 0.982 |  | 1.000 | 1 |  |  |" in (tmp_path / "out/table.md").read_text()
     assert '"single_repetition"' in (tmp_path / "out/summary.json").read_text()
-    assert as_table(rows).rows[0][:2] == ("10x2", "aqer")
+    assert build_study_table(rows).rows[0][:2] == ("10x2", "aqer")
 
 
 def test_vectors_are_made_once_for_each_embedder():
     vectors = CorpusVectors(["one two", "two three"])
-    assert vectors.of("bow") is vectors.of("bow")
-    assert vectors.of("bow").shape == (2, 3)
-    assert vectors.described()["bow"]["precision"] == "float64"
+    assert vectors.embed_texts("bow") is vectors.embed_texts("bow")
+    assert vectors.embed_texts("bow").shape == (2, 3)
+    assert vectors.describe()["bow"]["precision"] == "float64"
 
 
 def test_undefined_counts_everything_and_names_the_first_thousand():

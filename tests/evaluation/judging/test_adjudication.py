@@ -6,8 +6,8 @@ from evaluation.experts.report.audit import audit_report, audit_table
 from evaluation.judging.adjudication import (
     CannotSettleError,
     ask_to_settle,
-    disagree,
     disputes,
+    has_disagreement,
     parties,
 )
 from evaluation.judging.audit import take_back
@@ -52,11 +52,11 @@ def settle(audit, user, given):
 
 
 def test_grades_disagree_where_they_are_more_than_the_step_apart():
-    assert not disagree([4], 0)
-    assert not disagree([3, 4], 1)
-    assert disagree([3, 4.5], 1)
-    assert disagree([3, 3.5, 4.5], 1)
-    assert not disagree([0.1 + 0.2, 1.3], 1)  # rounding is no disagreement
+    assert not has_disagreement([4], 0)
+    assert not has_disagreement([3, 4], 1)
+    assert has_disagreement([3, 4.5], 1)
+    assert has_disagreement([3, 3.5, 4.5], 1)
+    assert not has_disagreement([0.1 + 0.2, 1.3], 1)  # rounding is no disagreement
 
 
 def test_what_is_further_apart_than_the_step_is_open_and_its_graders_cannot_settle_it(

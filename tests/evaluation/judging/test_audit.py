@@ -12,8 +12,8 @@ from evaluation.judging.audit import (
     ask_for_audit,
     audit_progress,
     draw_audit,
+    split_into_thirds,
     take_back,
-    thirds,
 )
 from evaluation.models import (
     AnswerScore,
@@ -146,7 +146,7 @@ def test_by_grade_each_third_of_the_workers_gives_as_many_however_few_answers_th
 
 
 def test_thirds_of_seven_are_three_two_and_two():
-    assert thirds({10: 0.1, 11: 0.9, 12: 0.5, 13: 0.5, 14: 0.2, 15: 1.0, 16: 0.0}) == {
+    assert split_into_thirds({10: 0.1, 11: 0.9, 12: 0.5, 13: 0.5, 14: 0.2, 15: 1.0, 16: 0.0}) == {
         **dict.fromkeys((16, 10, 14), "low"),
         **dict.fromkeys((12, 13), "middle"),
         **dict.fromkeys((11, 15), "high"),

@@ -12,13 +12,13 @@ from evaluation.flow.stored import RunSummary
 from evaluation.flow.view import Viewed
 from evaluation.judging import Judging
 from evaluation.kinds import Evaluation, Kind, Page, Start, Study, all_kinds
-from evaluation.kinds.parts import Part, Parts, names_of
+from evaluation.kinds.parts import Part, Parts, list_part_names
 from evaluation.models.runs import GRADING
 from evaluation.options import Parameters
 from tests.features import folder_of
 
 ROOT = Path(__file__).resolve().parents[3]
-PARTS = tuple(names_of(next(iter(all_kinds().values()))))
+PARTS = tuple(list_part_names(next(iter(all_kinds().values()))))
 CALLED = ("run", "files", "report", "text", "named", "check", "counts")
 
 
@@ -33,7 +33,9 @@ def layers_of_evaluation():
 def names(kind):
     """The dotted names that a kind declares, those of its commands with them."""
     commands = [one for one in (kind.evaluate, kind.study) if one is not None]
-    return [name for one in (kind, *commands) for each in names_of(one).values() for name in each]
+    return [
+        name for one in (kind, *commands) for each in list_part_names(one).values() for name in each
+    ]
 
 
 @pytest.fixture(params=all_kinds())
@@ -99,7 +101,7 @@ def test_a_part_is_imported_when_it_is_first_read():
     sys.modules.pop("this", None)
     box = Box("this.d", {"c": "this.c"})
     assert "this" not in sys.modules
-    assert names_of(box) == {"lid": ("this.d",), "tools": ("this.c",), "label": ()}
+    assert list_part_names(box) == {"lid": ("this.d",), "tools": ("this.c",), "label": ()}
     assert isinstance(box.lid, dict)
     assert box.tools == {"c": sys.modules["this"].c}
 

@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.backends import EmbedderInfo
 from evaluation.options import TERMINAL
-from evaluation.texts.languages import _identifier, language_warning
+from evaluation.texts.languages import _load_identifier, language_warning
 
 ENGLISH_MODEL = EmbedderInfo("minilm", "all-MiniLM-L6-v2", "r", "float32", 384, 256, "en")
 
@@ -70,7 +70,7 @@ def test_models_of_other_or_unknown_languages_are_left_alone():
 
 
 def test_a_missing_library_is_said(monkeypatch):
-    _identifier.cache_clear()
+    _load_identifier.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "py3langid.langid", None)
     warning = language_warning(SPANISH, ENGLISH_MODEL)
     assert warning.code == "language_not_checked"

@@ -28,7 +28,7 @@ from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
-from evaluation.words.table import Blanks, document
+from evaluation.words.table import Blanks, build_document
 from evaluation.words.warnings import WARNINGS
 from tests.features import FEATURES
 
@@ -281,4 +281,4 @@ def test_a_code_of_a_newer_version_is_shown_as_it_is():
 
 def test_the_table_of_the_documents_is_that_of_the_code():
     page = ROOMS.parent / "platform" / "docs" / "words.md"
-    assert page.read_text(encoding="utf-8") == document(), "python -m evaluation.words.table"
+    assert page.read_text(encoding="utf-8") == build_document(), "python -m evaluation.words.table"

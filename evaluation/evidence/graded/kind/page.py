@@ -1,22 +1,22 @@
-"""The page of a run, and what a terminal shows of it."""
+"""Build the page of a run on graded answers, and its text for the terminal."""
 
 from __future__ import annotations
 
 from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.reports.graded import graded_report
+from evaluation.reports.graded import build_report
 
 PAGES = (
     Page(
         "",
         "Which method to trust",
         "evaluation/graded.html",
-        lambda run: {"report": graded_report(run)},
+        lambda run: {"report": build_report(run)},
     ),
 )
 
 
-def text_of_run(run: Run) -> str:
-    """Return what a terminal shows."""
-    found = graded_report(run)
-    return "\n".join([found.said, *found.more])
+def format_run(run: Run) -> str:
+    """Return the verdict of a finished run as lines for the terminal."""
+    report = build_report(run)
+    return "\n".join([report.said, *report.more])

@@ -1,4 +1,4 @@
-"""What the page that starts it shows: the graded answers there are, and an upload of others."""
+"""Build the start page of a run on graded answers: the stored file, and an upload."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from evaluation.kinds.kind import Beforehand, Start, StartFile
 from evaluation.steps.graded import described, marked_of, take_graded
 
 
-def before(version: QuestionSetVersion | None) -> Beforehand:
-    """Return what the set's file holds."""
+def describe_stored_file(version: QuestionSetVersion | None) -> Beforehand:
+    """Return a line on the set's graded answers, and whether a run can start."""
     marked = None if version is None else marked_of(version.question_set_id)
     if marked is None:
         return Beforehand("There are no graded answers yet: upload some first.", ready=False)
     return Beforehand(f"{marked.name}: {described(marked)}.")
 
 
-def take(
+def store_upload(
     question_set: QuestionSet, source: Source, _switches: Mapping[str, bool], uploaded_by: int
 ) -> tuple[str, ...]:
-    """Keep a file of graded answers for a set. Raises `InputError`."""
+    """Store a file of graded answers for a question set. Raises `InputError`."""
     return tuple(take_graded(question_set, source, uploaded_by))
 
 
 START = Start(
     words="The best method depends on what people write about: graded answers of your own domain "
     "decide. They need not be answers to questions of this set; some hundred are enough to begin.",
-    before=before,
+    before=describe_stored_file,
     files=(
         StartFile(
             name="graded",
@@ -38,7 +38,7 @@ START = Start(
             "you know who gave them; or the files of SemEval 2013 Task 7 (XML, several as ZIP), "
             "ASAP short answers or Powergrading. It takes the place of an earlier upload. Ids of "
             "workers are not kept.",
-            take=take,
+            take=store_upload,
             accept=ACCEPTED,
         ),
     ),

@@ -84,7 +84,7 @@ def test_a_server_that_refuses_whatever_is_sent_is_asked_a_few_times():
 def test_a_refusal_names_what_is_left_out_or_renamed(message, more, gone, new):
     adapted = AdaptedParameters()
     assert adapted.learn(refusal(message, **more), BODY)
-    found = adapted.applied(BODY)
+    found = adapted.adapt(BODY)
     assert gone not in found
     assert found.keys() - BODY.keys() == ({new} if new else set())
     assert len(adapted.notes) == 1
@@ -97,7 +97,7 @@ def test_a_validator_says_which_field_by_its_place():
     )
     adapted = AdaptedParameters()
     assert adapted.learn(fault, BODY)
-    assert "seed" not in adapted.applied(BODY)
+    assert "seed" not in adapted.adapt(BODY)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_validator_says_which_field_by_its_place():
 def test_other_refusals_change_nothing(fault, body):
     adapted = AdaptedParameters()
     assert not adapted.learn(fault, body)
-    assert (adapted.applied(body), adapted.notes) == (body, ())
+    assert (adapted.adapt(body), adapted.notes) == (body, ())
 
 
 def test_what_another_request_has_learnt_is_tried_once_more():
@@ -122,4 +122,4 @@ def test_what_another_request_has_learnt_is_tried_once_more():
     fault = refusal(TEMPERATURE, param="temperature")
     assert adapted.learn(fault, BODY)
     assert adapted.learn(fault, BODY)  # it was sent before that was known
-    assert not adapted.learn(fault, adapted.applied(BODY))
+    assert not adapted.learn(fault, adapted.adapt(BODY))

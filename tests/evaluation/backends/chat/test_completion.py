@@ -1,12 +1,12 @@
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.chat.completion import allowance_of, reply_of, seconds_of
+from evaluation.backends.chat.completion import parse_allowance, parse_reply, parse_seconds
 from evaluation.backends.chat.contract import Allowance
 
 
 def of(**message):
-    return reply_of({"choices": [{"message": message, "finish_reason": "stop"}]})
+    return parse_reply({"choices": [{"message": message, "finish_reason": "stop"}]})
 
 
 def test_parts_that_are_text_are_one_text():
@@ -35,18 +35,18 @@ def test_an_answer_may_have_100_000_bytes(size):
 
 @pytest.mark.parametrize("payload", [None, [], {}, {"choices": []}, {"choices": [{}]}, "text"])
 def test_json_that_is_no_completion_is_an_error(payload):
-    reply = reply_of(payload)
+    reply = parse_reply(payload)
     assert (reply.status, reply.fault.code, reply.fault.again) == ("error", "no_reply", False)
 
 
 def test_an_error_that_came_with_200_is_told():
-    assert "no such model" in reply_of({"error": {"message": "no such\nmodel"}}).fault.message
+    assert "no such model" in parse_reply({"error": {"message": "no such\nmodel"}}).fault.message
 
 
 @pytest.mark.parametrize("count", [-1, "many", None, True, 1e400])
 def test_tokens_that_are_no_count_are_unknown(count):
     payload = {"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": count}}
-    assert reply_of(payload).prompt_tokens in {None, 1 if count is True else None}
+    assert parse_reply(payload).prompt_tokens in {None, 1 if count is True else None}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_tokens_that_are_no_count_are_unknown(count):
     ],
 )
 def test_times_of_limits_are_read(text, seconds):
-    assert seconds_of(text) == seconds
+    assert parse_seconds(text) == seconds
 
 
 def test_limits_are_read_from_the_headers():
@@ -73,8 +73,8 @@ def test_limits_are_read_from_the_headers():
         "x-ratelimit-reset-requests": "2s",
         "x-ratelimit-remaining-tokens": "150",
     }
-    assert allowance_of(headers) == Allowance(0, 2.0, 150, None)
-    assert allowance_of({"server": "x"}) is None
+    assert parse_allowance(headers) == Allowance(0, 2.0, 150, None)
+    assert parse_allowance({"server": "x"}) is None
 
 
 def whole(content, reason="stop", message=None, choice=None, **more):
@@ -106,7 +106,7 @@ def whole(content, reason="stop", message=None, choice=None, **more):
     ],
 )  # fmt: skip
 def test_thinking_is_beside_the_text_wherever_a_server_puts_it(content, message):
-    reply = reply_of(whole(content, message=message))
+    reply = parse_reply(whole(content, message=message))
     assert (reply.text, reply.thinking, reply.status) == ("yes", "hm", AnswerStatus.TEXT)
     assert reply.raw["choices"][0]["message"]["content"] == content
 
@@ -124,13 +124,13 @@ def test_thinking_is_beside_the_text_wherever_a_server_puts_it(content, message)
     ],
 )
 def test_a_reply_without_an_answer_that_thought_or_was_cut_is_cut_off(content, reason, message):
-    reply = reply_of(whole(content, reason, message))
+    reply = parse_reply(whole(content, reason, message))
     assert (reply.text, reply.status, reply.fault) == ("", AnswerStatus.CUT_OFF, None)
 
 
 @pytest.mark.parametrize(("limit", "status"), [(5, "cut_off"), (6, "empty"), (None, "empty")])
 def test_as_many_tokens_as_were_allowed_are_a_cut_whatever_the_reason(limit, status):
-    assert reply_of(whole("", "stop"), {"max_tokens": limit}).status == status
+    assert parse_reply(whole("", "stop"), {"max_tokens": limit}).status == status
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_as_many_tokens_as_were_allowed_are_a_cut_whatever_the_reason(limit, sta
     ],
 )
 def test_an_error_in_an_answer_of_status_200_is_an_error(payload, again):
-    reply = reply_of(payload)
+    reply = parse_reply(payload)
     assert (reply.text, reply.status) == ("", AnswerStatus.ERROR)
     assert (reply.fault.code, reply.fault.again) == ("error_in_reply", again)
 
@@ -157,15 +157,15 @@ def test_an_error_in_an_answer_of_status_200_is_an_error(payload, again):
     ["content_filter", "content-filter", "SAFETY", "RECITATION", "refusal", "sensitive"],
 )
 def test_refusals_in_the_words_of_all_providers(reason):
-    assert reply_of(whole("", reason)).status is AnswerStatus.REFUSED_GENERATION
-    assert reply_of({"choices": [{"finish_reason": reason}]}).status.is_refusal
+    assert parse_reply(whole("", reason)).status is AnswerStatus.REFUSED_GENERATION
+    assert parse_reply({"choices": [{"finish_reason": reason}]}).status.is_refusal
 
 
 def test_a_refusal_may_be_a_part_of_the_content():
-    reply = reply_of(whole([{"type": "refusal", "refusal": "I cannot."}]))
+    reply = parse_reply(whole([{"type": "refusal", "refusal": "I cannot."}]))
     assert (reply.text, reply.status) == ("I cannot.", AnswerStatus.REFUSED_GENERATION)
 
 
 def test_a_prompt_that_was_blocked_is_refused_before():
-    reply = reply_of({"choices": [], "promptFeedback": {"blockReason": "SAFETY"}})
+    reply = parse_reply({"choices": [], "promptFeedback": {"blockReason": "SAFETY"}})
     assert reply.status is AnswerStatus.REFUSED_PROMPT

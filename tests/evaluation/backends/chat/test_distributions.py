@@ -4,8 +4,8 @@ from math import isnan, log
 import numpy as np
 import pytest
 
-from evaluation.backends.chat.completion import reply_of
-from evaluation.backends.chat.distributions import KEPT, Others, shortened, tokens_of
+from evaluation.backends.chat.completion import parse_reply
+from evaluation.backends.chat.distributions import KEPT, Others, shorten_logprobs, tokens_of
 from evaluation.maqa.methods.uncertainty import measure_logits, measure_top_logprobs
 
 
@@ -18,7 +18,7 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
     logits = rng.normal(0, 3, 2_000)
     logs = logits - np.log(np.exp(logits).sum())
     entry = {"token": "t", "logprob": -1.0, "top_logprobs": listed(logs.tolist())}
-    (token,) = tokens_of(shortened({"content": [entry]}))
+    (token,) = tokens_of(shorten_logprobs({"content": [entry]}))
     assert len(token.top) == KEPT
     assert token.top[0][1] == logs.max()
     assert token.others.tokens == 2_000 - KEPT
@@ -36,17 +36,17 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
 
 def test_a_short_list_and_one_with_what_is_no_number_stay_as_they_came():
     few = {"content": [{"token": "a", "logprob": -1, "top_logprobs": listed([-1.0, -2.0])}]}
-    assert shortened(few) == few
+    assert shorten_logprobs(few) == few
     bad = {"content": [{"token": "a", "top_logprobs": listed([-9.0] * KEPT + [None])}]}
-    assert shortened(bad) == bad
+    assert shorten_logprobs(bad) == bad
     for other in (None, "text", {"content": None}, {"content": ["x", None]}):
-        assert shortened(other) == other
+        assert shorten_logprobs(other) == other
 
 
 def test_a_reply_of_a_server_is_kept_with_the_list_cut():
     content = [{"token": "a", "logprob": -1, "top_logprobs": listed([-9.0] * (KEPT + 5))}]
     payload = {"choices": [{"message": {"content": "a"}, "logprobs": {"content": content}}]}
-    reply = reply_of(json.loads(json.dumps(payload)))
+    reply = parse_reply(json.loads(json.dumps(payload)))
     for told in (reply.logprobs, reply.raw["choices"][0]["logprobs"]):
         assert len(told["content"][0]["top_logprobs"]) == KEPT
         assert told["content"][0]["others"]["tokens"] == 5

@@ -8,7 +8,7 @@ import pytest
 from evaluation.backends import BackendError, get_embedder
 from evaluation.backends.embedding import minilm as minilm_module
 from evaluation.backends.embedding.precision import processor_has_bfloat16
-from evaluation.backends.embedding.sentences import _languages
+from evaluation.backends.embedding.sentences import _find_languages
 from tests.evaluation.backends.conftest import WORKER_TEXTS
 
 
@@ -156,13 +156,13 @@ def test_a_hub_out_of_reach_is_said_within_seconds(monkeypatch):
 )
 def test_the_language_stands_in_the_models_card(tmp_path, card, languages):
     (tmp_path / "README.md").write_text(card, encoding="utf-8")
-    assert _languages(str(tmp_path)) == languages
+    assert _find_languages(str(tmp_path)) == languages
 
 
 def test_known_english_models_are_english_and_others_unknown():
-    assert _languages("sentence-transformers/all-mpnet-base-v2") == "en"
-    assert _languages("stsb-roberta-large") == "en"
-    assert _languages("intfloat/multilingual-e5-small") is None
+    assert _find_languages("sentence-transformers/all-mpnet-base-v2") == "en"
+    assert _find_languages("stsb-roberta-large") == "en"
+    assert _find_languages("intfloat/multilingual-e5-small") is None
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -50,7 +50,7 @@ def test_side_by_side_an_inner_product_is_the_sum_of_cosines():
     of, rng = drawn.corpus, np.random.default_rng(5)
     other = rng.normal(size=(len(of.texts), 6))
     spaces = {"one": of.vectors("any"), "other": other}
-    both = Corpus(of.texts, of.question, spaces.__getitem__).side_by_side(["one", "other"])
+    both = Corpus(of.texts, of.question, spaces.__getitem__).join_embeddings(["one", "other"])
     for rows in of.members:
         units = [x[rows] / np.linalg.norm(x[rows], axis=1)[:, None] for x in spaces.values()]
         expected = sum(x @ x.T for x in units)

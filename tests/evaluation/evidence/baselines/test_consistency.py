@@ -1,7 +1,7 @@
 import numpy as np
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.consistency import _spaces
+from evaluation.evidence.baselines.consistency import _compute_spaces
 from tests.evaluation.evidence.baselines.world import corpus, crowd, random_crowd
 
 
@@ -12,7 +12,7 @@ def test_errors_are_consistent_and_true_answers_are_weighted_by_their_reciprocal
     total, count = np.zeros(7), np.zeros(7)
     for question in np.unique(drawn.questions):
         here = np.flatnonzero(drawn.questions == question)
-        spaces = [x[drawn.rows[here]] for x in _spaces(drawn.corpus)]
+        spaces = [x[drawn.rows[here]] for x in _compute_spaces(drawn.corpus)]
         error = np.ones(len(here))
         for _ in range(100):
             weights = 1 / np.maximum(error, 1e-6)

@@ -27,8 +27,8 @@ def test_pairs_are_computed_once_and_an_answer_is_not_compared_with_itself():
         calls.append(rows.tolist())
         return table_of_ones(rows)
 
-    pairs = of.pairs("ones", table)
-    assert of.pairs("ones", table) is pairs
+    pairs = of.tabulate_pairs("ones", table)
+    assert of.tabulate_pairs("ones", table) is pairs
     assert calls == [[0, 1, 2], [3, 4, 5]]
     np.testing.assert_array_equal(pairs[0], 1 - np.eye(3))
 
@@ -38,25 +38,30 @@ def test_an_answer_is_compared_with_those_of_its_crowd_only():
     likeness = np.arange(16.0).reshape(4, 4)
     drawn = Crowd(of, np.array([3, 1, 0]), np.array([0, 1, 2]))
     # Rows 3, 1, 0: (12 + 13) / 2, (4 + 7) / 2, (1 + 3) / 2; row 2 is not in the crowd.
-    found = drawn.against_others(of.pairs("numbers", lambda rows: likeness))
+    found = drawn.compute_mean_to_others(of.tabulate_pairs("numbers", lambda rows: likeness))
     np.testing.assert_allclose(found, [12.5, 5.5, 2.0])
 
 
 def test_who_does_not_vote_is_compared_with_all_voters_and_nobody_with_it():
     of = corpus(["a", "b", "c"], [1, 1, 1], np.eye(3))
     drawn = crowd(of=of, workers=np.arange(3), voting=np.array([True, True, False]))
-    found = drawn.against_others(of.pairs("numbers", lambda rows: np.arange(9.0).reshape(3, 3)))
+    found = drawn.compute_mean_to_others(
+        of.tabulate_pairs("numbers", lambda rows: np.arange(9.0).reshape(3, 3))
+    )
     np.testing.assert_allclose(found, [1.0, 3.0, (6 + 7) / 2])
 
 
 def test_the_only_answer_to_a_question_has_no_others():
     of = corpus(["a", "b", "c"], [1, 1, 2], np.eye(3))
     drawn = crowd(of=of, workers=np.array([0, 1, 0]))
-    found = drawn.against_others(of.pairs("ones", table_of_ones))
+    found = drawn.compute_mean_to_others(of.tabulate_pairs("ones", table_of_ones))
     np.testing.assert_allclose(found, [1, 1, np.nan])
-    np.testing.assert_allclose(drawn.worker_means(found), [1, 1])
+    np.testing.assert_allclose(drawn.compute_worker_means(found), [1, 1])
     np.testing.assert_allclose(
-        drawn.only(np.array([False, True, True])).worker_means(np.array([1, np.nan])), [np.nan, 1]
+        drawn.select_answers(np.array([False, True, True])).compute_worker_means(
+            np.array([1, np.nan])
+        ),
+        [np.nan, 1],
     )
 
 
@@ -64,7 +69,7 @@ def test_the_only_answer_to_a_question_has_no_others():
 def test_compact_vectors_have_the_inner_products_of_the_long_ones(make):
     of = random_corpus(d=40)
     x = of.vectors("any")
-    short = corpus(of.texts, of.question, make(x)).compact("any")
+    short = corpus(of.texts, of.question, make(x)).compact_vectors("any")
     assert short.shape == (len(x), 9)
     for rows in of.members:
         np.testing.assert_allclose(short[rows] @ short[rows].T, x[rows] @ x[rows].T, atol=1e-12)
@@ -72,7 +77,7 @@ def test_compact_vectors_have_the_inner_products_of_the_long_ones(make):
 
 def test_compact_vectors_of_fewer_dimensions_than_answers_fit_too():
     of = random_corpus(d=3)
-    x, short = of.vectors("any"), of.compact("any")
+    x, short = of.vectors("any"), of.compact_vectors("any")
     for rows in of.members:
         np.testing.assert_allclose(short[rows] @ short[rows].T, x[rows] @ x[rows].T, atol=1e-12)
 
@@ -114,7 +119,7 @@ def test_who_does_not_vote_changes_nobodys_score(name):
     drawn = random_crowd(5)
     voting = np.arange(7) < 6
     outsider = Crowd(drawn.corpus, drawn.rows, drawn.workers, voting)
-    without = drawn.only(drawn.workers < 6)
+    without = drawn.select_answers(drawn.workers < 6)
     found, alone = scored(name, outsider), scored(name, without)
     np.testing.assert_allclose(found[:6], alone[:6], rtol=1e-9)
     assert np.isfinite(found[6])

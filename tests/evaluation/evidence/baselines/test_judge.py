@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.backends.errors import ChatError
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.judge import AGAIN, Judge, score_in
+from evaluation.evidence.baselines.judge import AGAIN, Judge, parse_score
 from tests.evaluation.backends.conftest import FakeServer
 from tests.evaluation.evidence.baselines.world import QUESTIONS, TEXTS, corpus, crowd
 
@@ -42,7 +42,7 @@ def judge(server, **options):
     ],
 )
 def test_a_score_is_the_first_number_if_it_is_one_from_0_to_5(reply, score):
-    assert score_in(reply) == score
+    assert parse_score(reply) == score
 
 
 def test_each_answer_is_asked_about_with_its_question_and_without_the_others(server):
@@ -52,7 +52,7 @@ def test_each_answer_is_asked_about_with_its_question_and_without_the_others(ser
 
     server.always = by_length
     asked = [f"question {n}" for n in QUESTIONS]
-    found = judge(server).scores(asked, TEXTS)
+    found = judge(server).score_answers(asked, TEXTS)
     assert found.tolist() == [len(text) % 6 for text in TEXTS]
     for _, _, body in server.requests:
         content = body["messages"][0]["content"]
@@ -64,7 +64,7 @@ def test_each_answer_is_asked_about_with_its_question_and_without_the_others(ser
 def test_a_reply_without_a_score_is_asked_for_once_more_and_then_left_empty(server):
     replies = iter(["fine", "4", "fine", "very fine"])
     server.always = lambda fake, request: chat(next(replies))
-    found = [judge(server).scores(["q"], ["a"])[0] for _ in range(2)]
+    found = [judge(server).score_answers(["q"], ["a"])[0] for _ in range(2)]
     np.testing.assert_array_equal(found, [4, np.nan])
     assert len(server.requests) == 4
     again = server.requests[1][2]["messages"]
@@ -76,7 +76,7 @@ def test_the_key_is_taken_from_the_environment_and_never_told(server, monkeypatc
     monkeypatch.setenv("JUDGE_KEY", "sk-secret")
     server.always = lambda fake, request: (401, {}, b"bad key sk-secret")
     with pytest.raises(ChatError, match="JUDGE_KEY") as caught:
-        judge(server, api_key_env="JUDGE_KEY").scores(["q"], ["a"])
+        judge(server, api_key_env="JUDGE_KEY").score_answers(["q"], ["a"])
     assert "sk-secret" not in str(caught.value)
     assert str(caught.value).startswith("judge 'openai:small@")
     assert server.requests[0][1]["Authorization"] == "Bearer sk-secret"
@@ -85,7 +85,7 @@ def test_the_key_is_taken_from_the_environment_and_never_told(server, monkeypatc
 def test_a_judge_that_answers_no_chat_or_is_none_is_refused(server):
     server.always = lambda fake, request: (200, {}, b'{"data": []}')
     with pytest.raises(ChatError, match="holds no reply"):
-        judge(server).scores(["q"], ["a"])
+        judge(server).score_answers(["q"], ["a"])
     with pytest.raises(ChatError, match="openai:MODEL@URL"):
         Judge("minilm")
 

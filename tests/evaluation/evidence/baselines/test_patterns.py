@@ -2,23 +2,23 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.patterns import sequences, stems_of
+from evaluation.evidence.baselines.patterns import find_patterns, stem_words
 from tests.evaluation.evidence.baselines.world import corpus, crowd
 
 
 def test_stems_leave_out_stop_words():
-    assert stems_of("The pointers are holding an address.") == ["pointer", "hold", "address"]
+    assert stem_words("The pointers are holding an address.") == ["pointer", "hold", "address"]
 
 
 def test_sequences_keep_the_order_and_skip_two_words_at_most():
-    found = sequences("abcde")
+    found = find_patterns("abcde")
     assert ("a",) in found
     assert ("a", "d") in found  # b and c in between
     assert ("a", "e") not in found
     assert ("b", "a") not in found
     assert ("a", "d", "e") in found
     assert max(map(len, found)) == 3
-    assert sequences("") == set()
+    assert find_patterns("") == set()
 
 
 def test_an_answer_is_worth_the_common_patterns_it_holds():

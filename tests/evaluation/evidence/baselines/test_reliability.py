@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from evaluation.evidence.baselines import METHODS, Crowd
-from evaluation.evidence.baselines.lexical import sentence_gleu, words_of
+from evaluation.evidence.baselines.lexical import compute_sentence_gleu, split_words
 from tests.evaluation.evidence.baselines.world import corpus, crowd, random_crowd
 
 
@@ -51,7 +51,7 @@ def test_hrrasa_is_crowd_kits_with_gleu_between_words(leave_out):
     drawn = random_crowd(2, leave_out=leave_out)
 
     def gleu(answer, other):
-        return sentence_gleu(words_of(answer), words_of(other))
+        return compute_sentence_gleu(split_words(answer), split_words(other))
 
     theirs = aggregation.HRRASA(output_similarity=gleu).fit(frame(drawn)).skills_.loc[range(7)]
     np.testing.assert_allclose(METHODS["hrrasa"].score(drawn), theirs, rtol=1e-12)

@@ -24,6 +24,6 @@ def test_a_question_without_spread_counts_for_nothing():
     vectors = np.array([[1, 0], [1, 0.2], [0.1, 1], [1, 1], [1, 1], [1, 1.0]])
     of = corpus(["x"] * 6, [1, 1, 1, 2, 2, 2], vectors)
     both = Crowd(of, np.arange(6), np.array([0, 1, 2, 0, 1, 2]))
-    one = both.only(np.arange(6) < 3)
+    one = both.select_answers(np.arange(6) < 3)
     np.testing.assert_allclose(Standardised()(both), Standardised()(one))
     assert np.argmin(Standardised()(both)) == 2

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.tokens import matched
+from evaluation.evidence.baselines.tokens import compute_bertscore_f1
 from tests.evaluation.evidence.baselines.world import TEXTS, corpus, crowd
 
 
@@ -10,16 +10,16 @@ def test_bertscore_is_the_harmonic_mean_of_greedy_matches():
     a = np.array([[1.0, 0], [0, 2]])
     b = np.array([[0.6, 0.8]])
     # Precision of a: its tokens' best cosines to b are .6 and .8: .7. Recall: b's best is .8.
-    found = matched([a, b])
+    found = compute_bertscore_f1([a, b])
     assert found[0, 1] == pytest.approx(2 * 0.7 * 0.8 / 1.5)
     assert found[0, 1] == found[1, 0]
     assert found[0, 0] == pytest.approx(1)
 
 
 def test_a_text_without_tokens_scores_0():
-    found = matched([np.empty((0, 2)), np.ones((1, 2))])
+    found = compute_bertscore_f1([np.empty((0, 2)), np.ones((1, 2))])
     assert found.tolist() == [[0, 0], [0, pytest.approx(1)]]
-    assert matched([np.empty((0, 2))]).tolist() == [[0]]
+    assert compute_bertscore_f1([np.empty((0, 2))]).tolist() == [[0]]
 
 
 @pytest.mark.model

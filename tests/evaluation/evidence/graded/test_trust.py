@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Method
-from evaluation.evidence.graded.crowds import GradedCrowds, TooLittleError
-from evaluation.evidence.graded.trust import run_options, try_methods
-from evaluation.evidence.heldout import choosing_half
+from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
+from evaluation.evidence.graded.trust import compare_on_grades, find_run_options
+from evaluation.evidence.heldout import draw_choosing_half
 from tests.evaluation.evidence.graded.answers import WORDS, corpus_of, of_nobody, of_workers, some
 
 SEEDS = range(1000, 1004)
@@ -21,7 +21,7 @@ def noisy(name: str, noise: float, kind: str = "baseline") -> Method:
 
     def score(crowd):
         right = [sum(w.rstrip(DIGITS) in WORDS for w in t.split()) for t in crowd.corpus.texts]
-        values = crowd.worker_means(np.array(right, dtype=float)[crowd.rows])
+        values = crowd.compute_worker_means(np.array(right, dtype=float)[crowd.rows])
         return values + noise * apart[: crowd.n_workers]
 
     return Method(name, score, kind)
@@ -29,11 +29,11 @@ def noisy(name: str, noise: float, kind: str = "baseline") -> Method:
 
 @pytest.fixture
 def crowds():
-    return GradedCrowds.of(of_workers(40, 12))
+    return GradedCrowds.from_answers(of_workers(40, 12))
 
 
 def tried(crowds, methods, **more):
-    return try_methods(crowds, corpus_of(crowds), methods, SEEDS, **more)
+    return compare_on_grades(crowds, corpus_of(crowds), methods, SEEDS, **more)
 
 
 def test_a_method_that_is_better_on_both_halves_is_trusted_with_its_lead(crowds):
@@ -72,7 +72,7 @@ def test_what_knows_right_answers_is_never_chosen(crowds):
 
 
 def test_who_is_best_on_one_half_by_chance_is_found_out_on_the_other(crowds):
-    half = set(np.flatnonzero(choosing_half(12, 0)).tolist())
+    half = set(np.flatnonzero(draw_choosing_half(12, 0)).tolist())
     good, poor = noisy("good", 0.1).score, noisy("poor", 99.0).score
 
     def lucky(crowd):
@@ -89,29 +89,29 @@ def test_who_is_best_on_one_half_by_chance_is_found_out_on_the_other(crowds):
 def test_the_halves_share_no_question_and_the_table_has_both(crowds):
     found = tried(crowds, some("aqer", "f1"))
     assert [row.setting for row in found.table] == ["workers"] * 2 + ["workers-heldout"] * 2
-    half = choosing_half(12, 0)
+    half = draw_choosing_half(12, 0)
     corpus = corpus_of(crowds)
     assert sorted(found.choice.questions) == sorted(corpus.labels[half].tolist())
     assert found.held == 6
 
 
 def test_three_questions_are_too_few_to_part():
-    found = tried(GradedCrowds.of(of_nobody(24, 3)), some("aqer", "f1"))
+    found = tried(GradedCrowds.from_answers(of_nobody(24, 3)), some("aqer", "f1"))
     assert (found.verdict, found.held, found.choice) == ("small", 0, None)
     assert found.rows[0].full.value is not None
     assert found.rows[0].held.value is None
 
 
 def test_four_workers_give_no_interval_and_no_verdict():
-    found = tried(GradedCrowds.of(of_workers(4, 24)), some("aqer", "f1"))
+    found = tried(GradedCrowds.from_answers(of_workers(4, 24)), some("aqer", "f1"))
     assert (found.verdict, found.compared) == ("small", 4)
     assert found.rows[0].full.low is None
 
 
 def test_workers_who_are_all_equally_good_cannot_tell_methods_apart():
     same = [replace(one, grade=float(int(one.question[1:]) % 2)) for one in of_workers(6, 12)]
-    with pytest.raises(TooLittleError) as caught:
-        tried(GradedCrowds.of(same), some("aqer", "f1"))
+    with pytest.raises(TooFewGradesError) as caught:
+        tried(GradedCrowds.from_answers(same), some("aqer", "f1"))
     assert caught.value.message.code == "graded.no_spread"
 
 
@@ -138,10 +138,10 @@ def test_progress_counts_every_method_on_every_part(crowds):
 
 
 def test_options_of_a_run_are_those_of_the_variant():
-    assert run_options("aqer") == {}
-    assert run_options("tfidf_char+discrimination") == {
+    assert find_run_options("aqer") == {}
+    assert find_run_options("tfidf_char+discrimination") == {
         "embedder": "tfidf-char",
         "discrimination": "on",
     }
-    assert run_options("hybrid") is None
-    assert run_options("bleu4") is None
+    assert find_run_options("hybrid") is None
+    assert find_run_options("bleu4") is None

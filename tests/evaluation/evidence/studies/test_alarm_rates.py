@@ -10,27 +10,27 @@ from evaluation.evidence.studies.alarm_rates import (
     N_SETTINGS,
     RINGING,
     Dealer,
-    Told,
-    _names,
-    simulated,
+    RaisedAlarms,
+    _names_exactly,
+    inspect_simulated,
 )
-from evaluation.evidence.studies.light_edits import lightly_edited
+from evaluation.evidence.studies.light_edits import edit_lightly
 from evaluation.methods.simulation import correlated_weak, honest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
 
 def test_a_simulated_crowd_is_told_by_the_numbers_of_its_workers():
-    told = simulated(correlated_weak(0.7), 10, seed=5)
+    told = inspect_simulated(correlated_weak(0.7), 10, seed=5)
     camps = [frozenset(range(10)), frozenset(range(10, 20))]
     assert "two_camps" in told.rang
-    assert _names(told, "two_camps", camps)
-    assert not _names(told, "two_camps", camps[:1])
-    assert not _names(told, "copies", camps)
+    assert _names_exactly(told, "two_camps", camps)
+    assert not _names_exactly(told, "two_camps", camps[:1])
+    assert not _names_exactly(told, "copies", camps)
 
 
 def test_notices_are_no_ring():
-    notice = Told._of(
+    notice = RaisedAlarms._of(
         [("copies", "notice", map(int, "12")), ("dont_know", "notice", map(int, "3"))]
     )
     assert (notice.rang, notice.partly) == (frozenset(), True)
@@ -39,11 +39,11 @@ def test_notices_are_no_ring():
 def test_a_light_edit_changes_a_text_a_little():
     rng = np.random.default_rng(0)
     text = "a stack gives out first what was put on it last and a queue what came first"
-    edited = [lightly_edited(text, rng) for _ in range(20)]
+    edited = [edit_lightly(text, rng) for _ in range(20)]
     assert all(one != text for one in edited)
     words = set(text.split())
     assert all(len(words & set(one.lower().split())) >= len(words) - 3 for one in edited)
-    assert lightly_edited("", rng) in {"", "I think"}
+    assert edit_lightly("", rng) in {"", "I think"}
 
 
 def corpus(n_questions=12, answers=20):
@@ -77,8 +77,8 @@ def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
 def test_further_texts_stand_in_the_space_that_the_corpus_taught(embedder):
     texts = corpus().texts
     vectors = CorpusVectors(texts)
-    again = vectors.of_more(embedder, [texts[7], "nothing of it", texts[3]])
-    rows = vectors.of(embedder)
+    again = vectors.embed_further(embedder, [texts[7], "nothing of it", texts[3]])
+    rows = vectors.embed_texts(embedder)
     assert again.shape == (3, rows.shape[1])
     np.testing.assert_array_equal(again[[0, 2]].toarray(), rows[[7, 3]].toarray())
 
@@ -88,7 +88,8 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             rang = [
-                bool(simulated(correlated_weak(rho, share), 10, 5000 + s).rang) for s in range(40)
+                bool(inspect_simulated(correlated_weak(rho, share), 10, 5000 + s).rang)
+                for s in range(40)
             ]
             assert np.mean(rang) >= 0.95
 
@@ -96,7 +97,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
 @pytest.mark.long
 def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     rang = [
-        bool(simulated(honest(m), n, 6000 + seed).rang)
+        bool(inspect_simulated(honest(m), n, 6000 + seed).rang)
         for m in (12, 20, 30, 60)
         for n in (10, 25)
         for seed in range(20)

@@ -6,12 +6,12 @@ import pytest
 from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.studies.best_response import (
     MERITS,
-    by_frequency,
-    by_length,
-    by_mean_vote,
-    by_nothing,
-    choices,
-    choose,
+    choose_answers,
+    compare_choices,
+    rate_by_frequency,
+    rate_by_length,
+    rate_by_mean_vote,
+    rate_equally,
 )
 
 TEXTS = [
@@ -29,30 +29,30 @@ def crowd(references=None):
 
 
 def test_the_answer_of_greatest_merit_is_chosen_for_each_question():
-    found = choose(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
+    found = choose_answers(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
     # Grades 2 of q1, whose best is 5, and 4 of q2, whose best is 4.
     assert found.grade.tolist() == [2.0, 4.0]
     assert found.best.tolist() == [0.0, 1.0]
 
 
 def test_among_equal_answers_any_is_chosen_with_equal_odds():
-    found = choose(crowd(), by_nothing(crowd()), GRADES)
+    found = choose_answers(crowd(), rate_equally(crowd()), GRADES)
     # (5 + 4 + 2 + 0) / 4 and (4 + 4 + 1 + 0) / 4; the best is one of four, then two of four.
     assert found.grade.tolist() == [2.75, 2.25]
     assert found.best.tolist() == [0.25, 0.5]
 
 
 def test_frequency_looks_at_words_within_a_question():
-    assert by_frequency(crowd()).tolist() == [2, 2, 1, 1, 2, 2, 1, 1]
+    assert rate_by_frequency(crowd()).tolist() == [2, 2, 1, 1, 2, 2, 1, 1]
 
 
 def test_length_counts_words():
-    assert by_length(crowd()).tolist() == [2, 2, 4, 2, 3, 3, 3, 2]
+    assert rate_by_length(crowd()).tolist() == [2, 2, 4, 2, 3, 3, 3, 2]
 
 
 def test_the_mean_vote_prefers_what_is_near_the_middle():
     # The mean of each question is (0.7, 0.35); (0.8, 0.3) is nearest in direction.
-    found = by_mean_vote(crowd())
+    found = rate_by_mean_vote(crowd())
     assert found[:4].argmax() == 2
     assert found[2] == pytest.approx(
         (0.8 * 0.7 + 0.3 * 0.35) / np.hypot(0.8, 0.3) / np.hypot(0.7, 0.35)
@@ -60,7 +60,7 @@ def test_the_mean_vote_prefers_what_is_near_the_middle():
 
 
 def test_every_way_to_choose_has_a_row_or_a_reason():
-    rows, missing = choices("s", [crowd()], GRADES)
+    rows, missing = compare_choices("s", [crowd()], GRADES)
     assert missing == {"reference_answer": "no_reference_answers"}
     assert {row[1] for row in rows} == set(MERITS) - set(missing) | {"best_possible"}
     of = {row[1]: row for row in rows}
@@ -79,7 +79,7 @@ def test_every_way_to_choose_has_a_row_or_a_reason():
 
 def test_the_supervisors_answer_chooses_what_is_near_it():
     references = np.array([[0.0, 1.0], [1.0, 0.0]])
-    rows, missing = choices("s", [crowd(lambda _: references)], GRADES)
+    rows, missing = compare_choices("s", [crowd(lambda _: references)], GRADES)
     assert not missing
     (row,) = (row for row in rows if row[1] == "reference_answer")
     # Row 3 of q1 (grade 0), row 5 of q2 (grade 4).

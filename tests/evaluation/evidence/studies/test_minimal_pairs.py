@@ -7,11 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.minimal_pairs import Cosines, cosines
-from evaluation.evidence.studies.pair_facts import contradictions
-from evaluation.evidence.studies.pairs import KINDS, harder_pairs, load_pairs, texts_of
+from evaluation.evidence.studies.minimal_pairs import Cosines, compute_cosines
+from evaluation.evidence.studies.pair_facts import count_contradictions
+from evaluation.evidence.studies.pairs import KINDS, build_harder_pairs, list_texts, load_pairs
 from evaluation.options import TERMINAL
-from evaluation.texts.short import MINIMAL_PAIRS_AUC, is_short, short_answers_warning, short_share
+from evaluation.texts.short import (
+    MINIMAL_PAIRS_AUC,
+    compute_short_share,
+    is_short,
+    short_answers_warning,
+)
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
 
@@ -26,7 +31,7 @@ class TestPairs:
         assert len({pair.id for pair in pairs}) == 200
 
     def test_no_sentence_stands_there_twice(self):
-        texts = texts_of(load_pairs())
+        texts = list_texts(load_pairs())
         assert len(texts) == len(set(texts)) == 600
 
     @pytest.mark.parametrize("kind", KINDS)
@@ -56,7 +61,7 @@ class TestPairs:
 
 class TestHarderPairs:
     def test_the_wrong_fact_stands_in_the_paraphrase_and_nothing_else_changes(self):
-        found = harder_pairs(load_pairs())
+        found = build_harder_pairs(load_pairs())
         assert Counter(pair.kind for pair in found) == {"year": 50, "name": 50, "number": 50}
         for pair in found:
             old, new = (text.split() for text in (pair.paraphrase, pair.changed))
@@ -66,7 +71,7 @@ class TestHarderPairs:
 
     def test_a_sentence_begins_with_a_capital_whatever_it_says(self):
         (pair,) = (pair for pair in load_pairs() if pair.paraphrase.startswith("Eight bits"))
-        (harder,) = harder_pairs([pair])
+        (harder,) = build_harder_pairs([pair])
         assert harder.changed == "Four bits together make up one byte."
 
 
@@ -75,7 +80,7 @@ class TestFacts:
         pair = load_pairs()[0]
         assert (pair.original.count("1867"), pair.changed.count("1876")) == (1, 1)
         both = [pair, replace(pair, id="b", changed=pair.original)]
-        found = contradictions(both)
+        found = count_contradictions(both)
         assert found.paraphrase.tolist() == [0, 0]
         assert found.changed.tolist() == [1, 0]
         # One change is above both paraphrases, the other one ties with both.
@@ -87,11 +92,11 @@ class TestFacts:
         pairs = load_pairs()
         found = {
             name: {
-                kind: some.of([pair.kind == kind for pair in chosen])
+                kind: some.select([pair.kind == kind for pair in chosen])
                 for kind in ("year", "name", "number")
             }
-            for name, chosen in (("minimal", pairs), ("harder", harder_pairs(pairs)))
-            for some in [contradictions(chosen)]
+            for name, chosen in (("minimal", pairs), ("harder", build_harder_pairs(pairs)))
+            for some in [count_contradictions(chosen)]
         }
         assert {kind: one.auc for kind, one in found["minimal"].items()} == {
             "year": 1.0,
@@ -103,7 +108,7 @@ class TestFacts:
             "name": pytest.approx(0.90),
             "number": pytest.approx(0.99),
         }
-        assert contradictions(pairs).flagged == (0, 141)
+        assert count_contradictions(pairs).flagged == (0, 141)
 
 
 class TestCosines:
@@ -112,13 +117,13 @@ class TestCosines:
         pairs = [pair, replace(pair, id="b")]
         # Originals (1, 0) and (0, 2); paraphrases at 1 and 0; changes at 0.6 and 0.8.
         x = np.array([[1, 0], [0, 2], [3, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
-        found = cosines(pairs, x)
+        found = compute_cosines(pairs, x)
         assert found.paraphrase == pytest.approx([1.0, 0.0])
         assert found.changed == pytest.approx([0.6, 0.8])
         # 1 is above both changes, 0 above none.
         assert found.auc == 0.5
         assert found.paired == 0.5
-        assert found.of([True, False]).auc == 1.0
+        assert found.select([True, False]).auc == 1.0
 
     def test_ties_count_half(self):
         assert Cosines(np.array([0.5]), np.array([0.5])).paired == 0.5
@@ -195,7 +200,7 @@ class TestWarning:
 
     def test_it_comes_when_more_than_half_are_short(self):
         short, long = "in 1969", "the moon pulls at the water of the sea"
-        assert short_share([short, short, long, long]) == 0.5
+        assert compute_short_share([short, short, long, long]) == 0.5
         assert short_answers_warning([short, short, long, long], "minilm") is None
         found = short_answers_warning([short, short, short, long], "minilm")
         auc = MINIMAL_PAIRS_AUC["minilm"]

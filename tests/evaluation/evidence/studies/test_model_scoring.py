@@ -5,15 +5,15 @@ import pytest
 
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS, Corpus
-from evaluation.evidence.dealing import Dealt, deal
+from evaluation.evidence.dealing import AnswerAssignment, deal
 from evaluation.evidence.request import Request
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
     VOTERS,
     Panel,
-    panels,
+    draw_panels,
     reproduce_model_scoring,
-    scored_as_models,
+    score_as_models,
 )
 from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
 from tests.evaluation.commands.crowd import header_of, summary_of, table
@@ -24,7 +24,7 @@ FEW = ("aqer", "leave_one_out", "f1", "reference_answer")
 
 @pytest.mark.parametrize("voters", VOTERS)
 def test_everybody_is_held_out_once_and_never_votes_for_oneself(voters):
-    some = panels(RESPONDERS, voters, np.random.default_rng(0))
+    some = draw_panels(RESPONDERS, voters, np.random.default_rng(0))
     held = np.concatenate([panel.held_out for panel in some])
     assert sorted(held.tolist()) == list(range(RESPONDERS))
     for panel in some:
@@ -38,7 +38,7 @@ def test_more_responders_can_be_dealt_where_there_are_so_many_answers():
     answers = graded_answers(n_questions=3, n_answers=27)
     dealt = deal(answers, 2, seed=1, crowd=26)
     assert np.bincount(dealt.workers).tolist() == [3] * 26
-    truth = dealt.truth(answers.grades)
+    truth = dealt.compute_true_grades(answers.grades)
     tiers = truth.reshape(13, 2).mean(axis=1)
     assert (np.diff(tiers) <= 0).all()
 
@@ -60,10 +60,10 @@ def test_who_is_held_out_scores_as_a_model_does():
     n, questions = RESPONDERS, 4
     vectors = rng.standard_normal((n * questions, 6))
     corpus = Corpus(["t"] * (n * questions), np.repeat(range(questions), n), lambda _: vectors)
-    dealt = Dealt(np.arange(n * questions), np.tile(np.arange(n), questions))
+    dealt = AnswerAssignment(np.arange(n * questions), np.tile(np.arange(n), questions))
     panel = Panel(np.array([3, 0]), np.array([7, 5, 9, 20]))
     rest = np.setdiff1d(np.arange(n), panel.held_out)
-    found = scored_as_models(
+    found = score_as_models(
         METHODS["aqer"], corpus, dealt, [panel, Panel(rest, np.array([0, 3, 1]))], 0
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.planner import errors_of
+from evaluation.evidence.studies.planner import simulate_errors
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import manage
 
@@ -62,6 +62,6 @@ def test_an_undefined_bound_is_an_empty_cell_with_a_reason(folder):
 def test_errors_of_known_vectors():
     rng = np.random.default_rng(0)
     # All workers right: no error. One worker at .6: 1 - .6. One at 0: 1.
-    assert errors_of(np.ones((1, 5)), 9, rng) == pytest.approx([0.0])
-    assert errors_of(np.array([[0.6]]), 9, rng) == pytest.approx([0.4])
-    assert errors_of(np.zeros((1, 1)), 9, rng) == pytest.approx([1.0])
+    assert simulate_errors(np.ones((1, 5)), 9, rng) == pytest.approx([0.0])
+    assert simulate_errors(np.array([[0.6]]), 9, rng) == pytest.approx([0.4])
+    assert simulate_errors(np.zeros((1, 1)), 9, rng) == pytest.approx([1.0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.remedies import HEADER, edited
+from evaluation.evidence.studies.remedies import HEADER, edit_text
 from tests.evaluation.commands.crowd import header_of, table
 from tests.evaluation.commands.running import manage
 
@@ -11,7 +11,7 @@ from tests.evaluation.commands.running import manage
 def test_a_lightly_edited_answer_differs_by_little():
     rng = np.random.default_rng(0)
     text = "a pointer holds the address of a variable"
-    new = [edited(text, rng) for _ in range(20)]
+    new = [edit_text(text, rng) for _ in range(20)]
     assert text not in new
     for one in new:
         assert len(one.split()) in (7, 8)  # one word fewer, perhaps a mark at the end

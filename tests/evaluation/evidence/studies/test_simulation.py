@@ -7,9 +7,9 @@ from evaluation.evidence.studies.simulation import (
     METHODS,
     SCRIPT,
     TESTS,
-    breaks,
-    mean_removed,
-    unit_length,
+    find_breaks,
+    remove_mean,
+    scale_to_unit_length,
 )
 from evaluation.evidence.tables import EvidenceRow
 from tests.evaluation.commands.crowd import summary_of, table
@@ -70,7 +70,7 @@ def test_a_method_breaks_at_the_first_level_below_nine_tenths():
         for truth in ("", SCRIPT)
         for method in METHODS
     ]
-    found = {row[:3]: row[3:] for row in breaks(rows)}
+    found = {row[:3]: row[3:] for row in find_breaks(rows)}
     levels = TESTS[0].levels
     assert found["workers", "right", "aqer"] == (levels[1], levels[2], 0.85, levels[-1])
     assert found["noise", "right", "aqer"] == (TESTS[1].levels[-1], None, None, None)
@@ -79,6 +79,6 @@ def test_a_method_breaks_at_the_first_level_below_nine_tenths():
 
 def test_changes_of_the_vectors_do_what_they_are_called():
     x = np.array([[3.0, 4.0], [0.0, 2.0]])
-    assert unit_length(x).tolist() == [[0.6, 0.8], [0.0, 1.0]]
+    assert scale_to_unit_length(x).tolist() == [[0.6, 0.8], [0.0, 1.0]]
     # The mean of both is (1.5, 3).
-    assert mean_removed(x).tolist() == [[1.5, 1.0], [-1.5, -1.0]]
+    assert remove_mean(x).tolist() == [[1.5, 1.0], [-1.5, -1.0]]
