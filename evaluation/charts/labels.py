@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from evaluation.charts.svg import LETTERS, letter_width
+from evaluation.charts.svg import LETTERS, estimate_letter_width
 
 ELLIPSIS = "…"
 FEWEST = 5
@@ -16,7 +16,7 @@ def labels(names: Sequence[str], width: float, size: float = LETTERS) -> list[st
 
     See `told_apart`; the last resort is a number, which may stand out a little.
     """
-    widest = max(map(letter_width, names), default=1.0)
+    widest = max(map(estimate_letter_width, names), default=1.0)
     return told_apart(names, int(width / (size * widest)))
 
 

@@ -101,7 +101,7 @@ def fitting(text: str, width: float, size: float = LETTERS) -> str:
     Names of models and questions differ at their ends.
     """
     text = " ".join(text.split())
-    most = max(3, int(width / (size * letter_width(text))))
+    most = max(3, int(width / (size * estimate_letter_width(text))))
     if len(text) <= most:
         return text
     end = most // 2 - 1

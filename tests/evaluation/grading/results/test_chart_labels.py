@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evaluation.charts.labels import told_apart
 from evaluation.charts.rows import Layout
-from evaluation.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, letter_width
+from evaluation.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, estimate_letter_width
 
 FAMILY = "Meta-Llama-3.1-Instruct-quantised-by-somebody"
 
@@ -28,9 +28,9 @@ def test_on_a_phone_such_an_id_stands_above_its_row():
 
 
 def test_ids_and_addresses_of_mail_take_more_room_than_words():
-    assert letter_width("Tomasz") == LETTER_WIDTH
+    assert estimate_letter_width("Tomasz") == LETTER_WIDTH
     for name in (PROLIFIC_ID, "A2FXYZ", "ann@example.org"):
-        assert letter_width(name) == WIDE_LETTER_WIDTH
+        assert estimate_letter_width(name) == WIDE_LETTER_WIDTH
 
 
 def test_names_that_fit_stay_as_they_are():
