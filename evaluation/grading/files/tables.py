@@ -31,7 +31,7 @@ from evaluation.grading.run.results import (
     ModelRow,
     Results,
     WorkerRow,
-    left_out_means,
+    compute_left_out_means,
 )
 from evaluation.methods.grams import Vectors, dense
 
@@ -123,7 +123,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     if groups := results.groups():
         header = (*header, "group")
         workers = _add_group(workers, groups, undefined)
-    means = left_out_means(grading.graded.aqer, grading.given.answered.workers)
+    means = compute_left_out_means(grading.graded.aqer, grading.given.answered.workers)
     header = (*header, RAW_LEAVE_ONE_OUT)
     workers = _with_raw_score(workers, means, undefined)
     folder.write_csv("workers.csv", header, workers)
