@@ -52,7 +52,7 @@ get = state.apps.get_model
 owner = User.objects.create(username="rana")
 of = get("annotations", "QuestionSet").objects.create(owner_id=owner.pk, name="rivers")
 version = get("annotations", "QuestionSetVersion").objects.create(question_set=of, number=1)
-run = get("evaluation", "Run").objects.create(owner_id=owner.pk, version=version, state="done")
+run = get("evaluation", "Run").objects.create(owner_id=owner.pk, version=version)
 EXCLUDE = {"kind": "exclude", "category": "low_effort", "reason": "One word each"}
 ROWS = {
     "accepted": ({"kind": "accept"}, None),
